@@ -24,8 +24,12 @@ import { checkPolicy, listPolicyWords, savePolicy } from '../policy-tools/draft-
 import { explainPolicy } from '../policy-tools/explain-command.js';
 import { createLink } from '../studio/login-links.js';
 import { createOperatorKey, endOperatorKey, listOperatorKeys } from '../studio/operator-keys.js';
+import { endSessions, listSessions } from '../studio/people.js';
 import { listSigningKeys, listSlowQueries, readPlan, readSystemCommand } from '../studio/process-commands.js';
 import { listSchedules, pauseSchedule, resumeSchedule } from '../studio/schedules.js';
+import { searchCommand } from '../studio/search.js';
+import { listUploads } from '../studio/uploads.js';
+import { describeMetric, openView, previewMetric } from '../studio/view-commands.js';
 
 export const gatewayCommands: readonly CommandDeclaration[] = [
   ...[exportAuditCommand, searchAudit, verifyAuditCommand, readExplanation],
@@ -42,6 +46,8 @@ export const gatewayCommands: readonly CommandDeclaration[] = [
 const studioCommands: readonly CommandDeclaration[] = [
   ...[readSystemCommand, listSlowQueries, readPlan, listSigningKeys],
   ...[listSchedules, pauseSchedule, resumeSchedule],
+  ...[listSessions, endSessions, searchCommand, listUploads],
+  ...[openView, previewMetric, describeMetric],
 ];
 
 /** What Studio offers of all commands, and to whom. */

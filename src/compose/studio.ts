@@ -6,6 +6,7 @@ import type { Clock, Sealer } from '../domain/ports.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import { whole } from '../domain/slices.js';
 import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
+import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';
@@ -14,15 +15,17 @@ import { createAssistantPath } from '../studio/assistants.js';
 import type { FindKey } from '../studio/keys.js';
 import type { LoginLinks } from '../studio/login-links.js';
 import { createOpenId, type OpenId } from '../studio/openid.js';
+import { peopleCommands } from '../studio/people.js';
 import { processCommands } from '../studio/process-commands.js';
 import { createRecheck, withRecheck } from '../studio/recheck.js';
 import { createStudioRouter } from '../studio/router.js';
 import { scheduleCommands } from '../studio/schedules.js';
-import { createSearch } from '../studio/search.js';
+import { createSearch, createSearchCommand } from '../studio/search.js';
 import type { StudioSessions } from '../studio/sessions.js';
 import type { ReadSystem } from '../studio/system.js';
-import { removingFiles } from '../studio/uploads.js';
-import { createViews } from '../studio/views.js';
+import { listUploadsCommand, removingFiles, type Uploads } from '../studio/uploads.js';
+import { viewCommands } from '../studio/view-commands.js';
+import { createViews, type Views } from '../studio/views.js';
 import { createWork } from '../studio/work.js';
 import { schedulesOfAll } from '../usecases/schedules-of-all.js';
 import type { OpenedGateway } from './gateway.js';
@@ -84,6 +87,29 @@ const findKeyIn =
     return key && { kind: 'apiKey', keyId: key.id, dataAppId: of.id, dataAppName: of.name };
   };
 
+type Opened = {
+  readonly views: Views;
+  readonly sessions: StudioSessions;
+  readonly uploads: Uploads;
+  readonly dataAppId: () => Promise<string>;
+};
+
+/** All that can be run in Studio. */
+const commandsOf = (parts: StudioParts, { views, sessions, uploads, dataAppId }: Opened): readonly AdminCommand[] => {
+  const { service, gateway, clock, reports } = parts;
+  const { store, authenticate, authoring } = service;
+  const { viewAs, commands } = gateway.router;
+  const search = createSearch({ store: store.search, commands, dataAppId, now: () => clock.now() });
+  return [
+    ...commands,
+    ...processCommands(parts),
+    ...scheduleCommands(schedulesOfAll({ store, clock, reports }, dataAppId)),
+    ...peopleCommands(sessions),
+    ...viewCommands({ views, viewAs, authenticate, authoring, audit: gateway.audit }),
+    ...[createSearchCommand(search), listUploadsCommand(uploads)],
+  ];
+};
+
 export const openStudio = (parts: StudioParts): Studio => {
   const { config, credentials, service, gateway, admission, links, clock, log } = parts;
   const { studio, gateway: gatewaySettings } = config.settings;
@@ -94,28 +120,24 @@ export const openStudio = (parts: StudioParts): Studio => {
   const uploads = createUploads(config.settings, store, clock);
   const origins = { allowedOrigins: [], publicOrigin };
   const dataAppId = async () => (await dataApp()).dataAppId;
-  const schedules = schedulesOfAll({ store, clock, reports: parts.reports }, dataAppId);
-  const commands = [...gateway.router.commands, ...processCommands(parts), ...scheduleCommands(schedules)];
+  const openId = openIdOf(parts, sealer);
+  const sessions = sessionsOf(parts, openId);
+  const views = createViews(sealer);
+  const commands = commandsOf(parts, { views, sessions, uploads, dataAppId });
   const work = createWork({
     ...{ operations, dataApp, commands, audit: gateway.audit },
     dispatch: removingFiles({ uploads, log }, dispatch),
   });
-  const openId = openIdOf(parts, sealer);
-  const sessions = sessionsOf(parts, openId);
   const router = createStudioRouter({
     sessions,
     links,
-    views: createViews(sealer),
-    ...{ openId, operations, dispatch, authenticate, work },
+    ...{ views, openId, operations, dispatch, authenticate, work },
     assistants: studio.servesAssistants
       ? createAssistantPath({
           ...{ sessions, work, operations, commands, origins, log, version: parts.version },
           ...{ guard: admission.studioGuard, addressOf: admission.addressOf },
         })
       : null,
-    search: createSearch({ store: store.search, work, dataAppId, now: () => clock.now() }),
-    viewAs: gateway.router.viewAs,
-    authoring: service.authoring,
     audit: gateway.audit,
     ...{ addressOf: admission.addressOf, guard: admission.studioGuard, findKey: findKeyIn(store) },
     origins,

@@ -5,6 +5,6 @@ import { previewQuestion } from './guest-metrics.js';
 
 export const authoredMetric = z.strictObject({
   ...previewQuestion,
-  view: z.string().min(1).max(20_000).describe('The view of a user, as `POST /studio/views` answered it.'),
+  view: z.string().min(1).max(20_000).describe('The view of a user, as `view-open` answered it.'),
   definition: metricDefinition,
 });

@@ -52,6 +52,7 @@ export const queryGuestDashboard = operation({
   description:
     'Answers newline-delimited JSON: one line for each metric, in the order in which the answers are there. A metric that fails has a line with its error, and the others are answered. If the answer breaks off, the connection is cut. Each metric counts as a request for the rate limits.',
   credentials: ['guestToken'],
+  viewedAs: 'user',
   reads: 'rows',
   takesLanguage: true,
   input: z.strictObject({

@@ -16,6 +16,7 @@ export const downloadGuestCsv = operation({
   summary: 'Download a metric as CSV',
   description: `${permission} Returns every row, unless the request has \`limit\` or \`offset\`. If rows are missing for that reason, one more line at the end says so in its first cell. The first line has the labels of the datamart for columns that the metric’s author did not name. In a language, columns and texts have their labels; without one, all is as stored. The format is RFC 4180; text that a spreadsheet would execute is prefixed by an apostrophe. ${whole}`,
   credentials: ['guestToken'],
+  viewedAs: 'user',
   reads: 'rows',
   takesLanguage: true,
   input: guestQuery,
@@ -42,6 +43,7 @@ export const downloadGuestXlsx = operation({
   summary: 'Download a metric as XLSX',
   description: `${permission} Returns the rows of the CSV download as a workbook. Values of filters are stated as stored. ${aboutSheets} ${whole}`,
   credentials: ['guestToken'],
+  viewedAs: 'user',
   reads: 'rows',
   takesLanguage: true,
   input: guestQuery,
@@ -63,6 +65,7 @@ export const downloadGuestDashboardXlsx = operation({
   summary: 'Download metrics of a dashboard as XLSX',
   description: `${permission} Returns a workbook with a sheet for each metric, in the order of the request. ${aboutSheets} A metric that fails before its first row has a sheet that says so. Each metric counts as a request for the rate limits. ${whole}`,
   credentials: ['guestToken'],
+  viewedAs: 'user',
   reads: 'rows',
   takesLanguage: true,
   input: z.strictObject({

@@ -77,6 +77,7 @@ export const listGuestFields = operation({
   description:
     'Refused unless the guest may create metrics on the dashboard and its `metricCreationMode` is `DRAG_DROP`. Leaves out hidden tables and columns, tables that no query may read, and tables that a restriction of the token does not fit. Reads no row.',
   credentials: ['guestToken'],
+  viewedAs: 'author',
   reads: 'definitions',
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({

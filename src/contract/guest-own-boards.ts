@@ -104,6 +104,7 @@ export const getGuestBoard = operation({
   summary: 'Read an own or a shared dashboard',
   description: 'Cards of metrics that the token does not read are left out.',
   credentials: ['guestToken'],
+  viewedAs: 'user',
   reads: 'definitions',
   input: z.strictObject({ dashboardId: identifier, boardId: identifier }),
   output: written,

@@ -27,6 +27,7 @@ const common = {
   resource: 'Guest reads',
   description: about,
   credentials: ['guestToken'],
+  viewedAs: 'user',
   reads: 'rows',
   takesLanguage: true,
   output: file,

@@ -112,6 +112,11 @@ export type Operation<
   readonly credentials: Credentials;
   /** The roles of Studio that may call it with a session instead of a credential. Left out: Studio cannot call it. */
   readonly roles?: readonly StudioRole[];
+  /**
+   * How a view of Studio may ask it: as the user, or as an author who builds on the user's fields, whether or not the user
+   * may build. Left out: a view may not.
+   */
+  readonly viewedAs?: 'user' | 'author';
   /** True: it changes nothing, though it is sent as a POST. A GET never changes anything. */
   readonly readsOnly?: boolean;
   readonly reads: Reads;

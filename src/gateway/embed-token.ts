@@ -51,6 +51,9 @@ export type EmbedTokenRequest = {
   readonly body: () => EmbedTokenRequestBody | Promise<EmbedTokenRequestBody>;
 };
 
+/** The request of a session that none carries: the steps that would read it are replaced. */
+export const nobody = { headers: {} } as IncomingMessage;
+
 /** `context` has what was found until the end. `body` is the JSON of an EmbedTokenAnswer; `error` is what a step threw. */
 export type EmbedTokenOutcome =
   | {

@@ -3,12 +3,11 @@
  * in force, the tenant's state and every revocation count. Only the proof of the session is left out.
  */
 
-import type { IncomingMessage } from 'node:http';
 import { type Code, Refusal } from '../domain/refusal.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import { noLimits } from './authenticate/limits.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
-import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
+import { createEmbedTokenPipeline, type EmbedTokenSteps, nobody } from './embed-token.js';
 import { noteNothing } from './note-session.js';
 import { type Grant, rolesOf } from './policy/decide.js';
 import type { RecipientSubject, Recipients } from './recipients.js';
@@ -44,9 +43,6 @@ type Options = {
   readonly recipients: Pick<Recipients, 'find'>;
   readonly requestAudit: Pick<RequestAudit, 'minted'>;
 };
-
-/** No request carries this session; the steps that would read one are replaced. */
-const nobody = { headers: {} } as IncomingMessage;
 
 const grantsNothing = { channels: new Map(), scheduling: new Map(), roles: [] };
 

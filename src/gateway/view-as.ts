@@ -3,7 +3,6 @@
  * what that user would see. Only the session and the tenant are given instead of proved. The caller must be trusted.
  */
 
-import type { IncomingMessage } from 'node:http';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { identifier } from '../contract/fields.js';
@@ -13,7 +12,7 @@ import type { RequestAudit } from './audit/request-audit.js';
 import { noLimits } from './authenticate/limits.js';
 import { identifierOf, type Session } from './authenticate/signed-session.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
-import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
+import { createEmbedTokenPipeline, type EmbedTokenSteps, nobody } from './embed-token.js';
 import { noteNothing } from './note-session.js';
 import { createPolicyStep } from './policy/decide.js';
 
@@ -40,7 +39,6 @@ export type Viewing = {
   /** Who looks, as the audit names this person. */
   readonly by: string;
   readonly requestId: string;
-  readonly from: IncomingMessage;
 };
 
 /** Rejects with the refusals of `POST /embed-token`. */
@@ -74,7 +72,7 @@ type Options = {
 
 export const createViewAs =
   ({ steps, requestAudit, audit, clock }: Options): ViewAs =>
-  async ({ clientId, claims, at, embeds }, { by, requestId, from }) => {
+  async ({ clientId, claims, at, embeds }, { by, requestId }) => {
     const session = sessionOf(claims, clock.now());
     const moment = at === undefined ? clock : { now: () => new Date(at) };
     const own: EmbedTokenSteps = {
@@ -93,7 +91,7 @@ export const createViewAs =
     const detail = { command: 'view-as', operator: by };
     await audit.record({ kind: 'admin', code: 'OK', requestId, clientId, user: session.userIdentifier, detail });
     const asked = embeds === undefined ? {} : { embeds };
-    const outcome = await pipeline({ from, body: () => asked }, { requestId });
+    const outcome = await pipeline({ from: nobody, body: () => asked }, { requestId });
     if ('error' in outcome) throw outcome.error;
     const { because } = outcome.context;
     const answer: EmbedTokenAnswer = JSON.parse(outcome.body);

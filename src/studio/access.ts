@@ -26,7 +26,11 @@ export const notOffered = (what: string): Refusal =>
   new Refusal('UNAUTHORIZED', `Studio does not offer ${what}.`, { reason: 'studio-not-offered' });
 
 /** Throws UNAUTHORIZED unless the person has one of the roles. Undefined: Studio never does this. */
-export const assertRole = (person: Person, what: string, roles: readonly StudioRole[] | undefined): void => {
+export const assertRole = (
+  person: Pick<Person, 'roles'>,
+  what: string,
+  roles: readonly StudioRole[] | undefined,
+): void => {
   if (roles === undefined) throw notOffered(what);
   if (hasRole(person, roles)) return;
   const needed = [...new Set<StudioRole>(['owner', ...roles])].join(', ');
@@ -36,7 +40,7 @@ export const assertRole = (person: Person, what: string, roles: readonly StudioR
 };
 
 /** Throws UNAUTHORIZED unless the person may have answers that tell this much of the rows of tenants. */
-export const assertReads = ({ seesData }: Person, reads: Reads): void => {
+export const assertReads = ({ seesData }: Pick<Person, 'seesData'>, reads: Reads): void => {
   if (seesData || !needsData(reads)) return;
   throw new Refusal('UNAUTHORIZED', 'You may not see data of tenants. Ask an owner of this installation.', {
     reason: 'studio-no-data',

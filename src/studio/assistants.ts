@@ -7,7 +7,7 @@ import type { Operation } from '../contract/operation.js';
 import { isRecord } from '../domain/is-record.js';
 import type { Log } from '../domain/log-events.js';
 import { Refusal } from '../domain/refusal.js';
-import type { Person } from '../domain/studio/person.js';
+import type { StudioSession } from '../domain/studio/person.js';
 import { bearerOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import { explain } from '../gateway/http/answer.js';
@@ -48,7 +48,7 @@ const maxBodyBytes = 1024 * 1024;
 const mostCharacters = 1_000_000;
 
 type Arguments = Readonly<Record<string, unknown>>;
-type Asking = { readonly person: Person; readonly request: Request; readonly requestId: string };
+type Asking = { readonly session: StudioSession; readonly request: Request; readonly requestId: string };
 
 const resultOf = (text: string, isError = false): ToolResult => {
   if (text.length <= mostCharacters) return { ...textResult(text), ...(isError ? { isError: true as const } : {}) };
@@ -58,7 +58,7 @@ const resultOf = (text: string, isError = false): ToolResult => {
 
 const callOperation = async (
   { work, addressOf }: AssistantOptions,
-  { person, request, requestId, signal }: Asking & { readonly signal: AbortSignal },
+  { session, request, requestId, signal }: Asking & { readonly signal: AbortSignal },
   operation: Operation,
   given: Arguments,
 ): Promise<ToolResult> => {
@@ -66,7 +66,7 @@ const callOperation = async (
   if (binding === undefined) throw new Error(`${operation.name} has no binding`);
   const sender = senderOf(addressOf, request);
   const asked = { ...requestFor(binding, given), sender, requestId, signal };
-  const { status, body } = await work.callOperation(person, asked);
+  const { status, body } = await work.callOperation(session.person, asked);
   return resultOf(isPieces(body) ? String(await wholeOf(body)) : await jsonText(body), status !== 200);
 };
 
@@ -78,24 +78,27 @@ const call = async (
   { does }: OperatorTool,
   given: Arguments,
 ): Promise<ToolResult> => {
-  const { person, requestId } = asking;
+  const { session, requestId } = asking;
   const fault = argumentFaults(inputOf(does), given);
   if (fault !== undefined) throw new Refusal('INVALID_REQUEST_BODY', fault);
   if (does.kind === 'operation') return callOperation(options, asking, does.operation, given);
   const { name } = does.command;
-  const data = await options.work.runCommand(person, { name, readInput: async () => given, requestId });
+  const data = await options.work.runCommand(session, { name, readInput: async () => given, requestId });
   return resultOf(await jsonText({ data: data ?? null, error: null }));
 };
 
-/** The caller's person. Failed keys are counted for each address, like failed logins. */
-const personOf = async ({ sessions, guard, addressOf }: AssistantOptions, request: Request): Promise<Person> => {
+/** The session of the caller's key. Failed keys are counted for each address, like failed logins. */
+const sessionOf = async (
+  { sessions, guard, addressOf }: AssistantOptions,
+  request: Request,
+): Promise<StudioSession> => {
   const attempt = guard(addressOf(request), null);
   attempt.assertMayVerify();
   const key = isAuthorizedTwice(request) ? null : bearerOf(request.headers);
   try {
-    const { person } = await sessions.ofKey(key);
+    const session = await sessions.ofKey(key);
     attempt.passed();
-    return person;
+    return session;
   } catch (error) {
     if (error instanceof Refusal) await attempt.failed();
     throw error;
@@ -122,14 +125,14 @@ export const createAssistantPath = (
   };
   return async (request, response) => {
     assertNoOtherPage(request, options.origins);
-    const person = await personOf(options, request);
+    const session = await sessionOf(options, request);
     const body = await bodyOf(request)({ maxBytes: maxBodyBytes, multipart: undefined });
     const wrong = messageFault(body);
     if (wrong !== undefined) throw new Refusal('INVALID_REQUEST_BODY', wrong);
     const requestId = String(response.locals.requestId);
-    const asking = { person, request, requestId, signal: goneSignal(response, requestId) };
+    const asking = { session, request, requestId, signal: goneSignal(response, requestId) };
     const answered = await answerMessage({
-      ...{ version: options.version, instructions, tools: toolsFor(person, all), body },
+      ...{ version: options.version, instructions, tools: toolsFor(session.person, all), body },
       headers: headersFor(request.headers),
       call: async (tool, given = {}) => {
         if (!isRecord(given)) throw new Error('the protocol allows only an object as arguments');

@@ -2,31 +2,22 @@
  * Studio over HTTP, under `/studio`: sessions, the operations of the service and the commands of the gateway that a
  * person's roles allow, and reading as a tenant's user. It decides who may call what; what is called decides the rest.
  */
-import { createHash } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
-import { authoredMetric } from '../contract/author-previews.js';
-import { encodeReply } from '../contract/metrics.js';
 import type { Operation } from '../contract/operation.js';
-import { canonicalJson } from '../domain/canonical-json.js';
-import { definitionSqlParts } from '../domain/dashboard/content-sql.js';
-import type { MetricDefinition } from '../domain/dashboard/metric.js';
-import type { AuthorCaller, Caller } from '../domain/guest/caller.js';
-import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
+import type { Caller } from '../domain/guest/caller.js';
 import type { Log } from '../domain/log-events.js';
 import { Refusal } from '../domain/refusal.js';
-import { type IssuerToken, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
-import type { Reads } from '../domain/studio/reads.js';
-import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
+import { type IssuerToken, nameInRecords, type Person } from '../domain/studio/person.js';
+import type { Audit } from '../gateway/audit/audit.js';
 import { bearerOf, cookieOf, type Origins } from '../gateway/authenticate/credential.js';
 import { explain } from '../gateway/http/answer.js';
-import { type ViewAs, viewAsInput } from '../gateway/view-as.js';
 import type { AddressOf } from '../http/address.js';
 import { type Authenticate, senderOf } from '../http/admission.js';
 import type { Dispatch } from '../http/bind.js';
 import { bodyOf } from '../http/body-reader.js';
 import { sendAnswer } from '../http/middleware.js';
-import { createRoutes, type Found } from '../http/routes.js';
+import { createRoutes } from '../http/routes.js';
 import { goneSignal } from '../http/sending.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { assertReads, assertRole } from './access.js';
@@ -34,12 +25,10 @@ import { answerOf } from './answer.js';
 import { createKeyPaths, type FindKey } from './keys.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
-import { createPeoplePaths } from './people.js';
 import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
-import { createSearchPath, type Search } from './search.js';
 import { changeTokenOf, type StudioSessions, studioCookie } from './sessions.js';
 import { createUploadPaths, type Uploads } from './uploads.js';
-import { type Views, type ViewUse, viewOperations } from './views.js';
+import type { Views } from './views.js';
 import type { Work } from './work.js';
 
 export type StudioOptions = {
@@ -54,11 +43,6 @@ export type StudioOptions = {
   readonly work: Work;
   /** Answers assistants of operators. Null: they may not call. */
   readonly assistants: ((request: Request, response: Response) => Promise<void>) | null;
-  readonly viewAs: ViewAs;
-  readonly authoring: {
-    readonly preview: Authored<MetricReply>;
-    readonly describe: Authored<string>;
-  };
   readonly audit: Audit;
   readonly addressOf: AddressOf;
   readonly guard: CredentialGuard;
@@ -66,18 +50,11 @@ export type StudioOptions = {
   /** Whether browsers reach Studio by HTTPS alone, so that its cookie is never sent without. */
   readonly isSecure: boolean;
   readonly log: Log;
-  readonly search: Search;
   readonly findKey: FindKey;
   readonly uploads: Uploads;
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
 };
-
-type AuthoredMetric = Omit<GuestQuery, 'metricId' | 'dashboardId'> & {
-  readonly dashboardId: string;
-  readonly definition: MetricDefinition;
-};
-type Authored<R> = (caller: AuthorCaller, metric: AuthoredMetric, signal: AbortSignal) => Promise<R>;
 
 /** What the page may know of its session. */
 const shown = ({ session, cookie }: LoggedIn) => ({
@@ -92,8 +69,10 @@ const codeInput = z.strictObject({ code: z.string().min(1).max(200) });
 export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
-  const paths = createHandlers(options);
-  const { sessionPaths, workPaths, viewPath, authorPaths, keyPaths, uploadPaths } = paths;
+  const sessionPaths = createSessionPaths(options);
+  const workPaths = createWorkPaths(options);
+  const keyPaths = createKeyPaths(options);
+  const uploadPaths = createUploadPaths(options);
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -101,20 +80,13 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.post('/studio/session', answered(sessionPaths.logIn));
   router.delete('/studio/session', answered(sessionPaths.logOut));
   router.delete('/studio/sessions', answered(sessionPaths.logOutEverywhere));
-  router.get('/studio/sessions', answered(paths.peoplePaths.list));
-  router.post('/studio/sessions/end', answered(paths.peoplePaths.end));
-  router.get('/studio/search', answered(paths.searchPath));
   router.post('/studio/keys', answered(keyPaths.create));
   router.post('/studio/keys/rotate', answered(keyPaths.rotate));
-  router.get('/studio/uploads', answered(uploadPaths.read));
   router.post('/studio/uploads', answered(uploadPaths.create));
   router.put('/studio/uploads', answered(uploadPaths.replace));
   if (options.assistants !== null) router.post('/studio/mcp', answered(options.assistants));
-  router.post('/studio/views', answered(viewPath.open));
-  router.post('/studio/metric-preview', answered(authorPaths.preview));
-  router.post('/studio/metric-statement', answered(authorPaths.describe));
   router.post('/studio/commands/:command', answered(workPaths.command));
-  router.all('/studio/as/api/v2/guest/{*path}', answered(viewPath.ask));
+  router.all('/studio/as/api/v2/guest/{*path}', answered(createViewPath(options)));
   router.all('/studio/api/v2/{*path}', answered(workPaths.operation));
   router.get(['/studio', '/studio/{*page}'], options.page);
   return router;
@@ -143,17 +115,6 @@ const answering =
       response.end(body);
     }
   };
-
-const createHandlers = (options: StudioOptions) => ({
-  sessionPaths: createSessionPaths(options),
-  workPaths: createWorkPaths(options),
-  viewPath: createViewPath(options),
-  authorPaths: createAuthorPaths(options),
-  searchPath: createSearchPath(options),
-  keyPaths: createKeyPaths(options),
-  peoplePaths: createPeoplePaths(options),
-  uploadPaths: createUploadPaths(options),
-});
 
 const attributesOf = ({ isSecure }: Pick<StudioOptions, 'isSecure'>) =>
   ({ httpOnly: true, sameSite: 'strict', secure: isSecure, path: '/studio' }) as const;
@@ -288,65 +249,45 @@ const createWorkPaths = (options: StudioOptions) => {
       const requestId = requestIdOf(response);
       const asked = { name, readInput: () => readInput(request, z.unknown()), requestId };
       const signal = goneSignal(response, requestId);
-      await sendData(response, await work.runCommand(session.person, { ...asked, signal }));
+      await sendData(response, await work.runCommand(session, { ...asked, signal }));
     },
   };
 };
 
+/** Answers what the user of a view would be answered. */
 const createViewPath = (options: StudioOptions) => {
-  const { sessions, views, operations, dispatch, authenticate, viewAs, addressOf } = options;
+  const { sessions, views, operations, dispatch, authenticate, addressOf } = options;
   const find = createRoutes(Object.values(operations));
-  const loggedIn = loggedInOf(options);
-  const mayLook = ['author', 'publisher', 'policyAdmin', 'support', 'auditor'] as const;
-  return {
-    /** Answers like `POST /embed-token`, with a sealed view instead of the token. */
-    open: async (request: Request, response: Response): Promise<void> => {
-      const { session } = await loggedIn(request);
-      assertRole(session.person, 'view as', mayLook);
-      const input = await readInput(request, viewAsInput);
-      const viewing = { by: nameInRecords(session.person), requestId: requestIdOf(response), from: request };
-      const { token, serviceUrl: _, ...viewed } = await viewAs(input, viewing);
-      await sendData(response, { ...viewed, token: views.seal(token, session), serviceUrl: '/studio/as' });
-    },
-    ask: async (request: Request, response: Response): Promise<void> => {
-      const { token, sessionId } = views.open(bearerOf(request.headers));
-      const { person } = await sessions.withId(sessionId);
-      const path = request.path.slice('/studio/as'.length);
-      const found = find(request.method, path);
-      const matches = found === undefined || 'allowed' in found ? [] : found.matches;
-      const use = useOf(matches);
-      if (use === undefined) {
-        const message = 'A view only reads: nothing can be changed as another user.';
-        throw new Refusal('UNAUTHORIZED', message, { reason: 'studio-view-reads' });
-      }
-      for (const { operation } of matches) assertReads(person, operation.reads);
-      const caller = await authenticate(['guestToken'], token);
-      const requestId = requestIdOf(response);
-      const answer = await dispatch({
-        method: request.method,
-        path,
-        query: request.query,
-        authorization: undefined,
-        caller: use.builds === true ? asAuthor(caller, person) : asView(caller, person),
-        showsCauses: true,
-        acceptLanguage: request.headers['accept-language'],
-        readBody: bodyOf(request),
-        sender: senderOf(addressOf, request),
-        requestId,
-        signal: goneSignal(response, requestId),
-      });
-      if (answer === undefined) throw new Refusal('NOT_FOUND', 'There is no such path.');
-      await sendAnswer(response, answer);
-    },
+  return async (request: Request, response: Response): Promise<void> => {
+    const { token, sessionId } = views.open(bearerOf(request.headers));
+    const { person } = await sessions.withId(sessionId);
+    const path = request.path.slice('/studio/as'.length);
+    const found = find(request.method, path);
+    const matches = found === undefined || 'allowed' in found ? [] : found.matches;
+    // The body decides between operations of one path, so a view must be able to ask all of them.
+    if (matches.length === 0 || matches.some(({ operation }) => operation.viewedAs === undefined)) {
+      const message = 'A view only reads: nothing can be changed as another user.';
+      throw new Refusal('UNAUTHORIZED', message, { reason: 'studio-view-reads' });
+    }
+    for (const { operation } of matches) assertReads(person, operation.reads);
+    const caller = await authenticate(['guestToken'], token);
+    const requestId = requestIdOf(response);
+    const answer = await dispatch({
+      method: request.method,
+      path,
+      query: request.query,
+      authorization: undefined,
+      caller: matches[0]?.operation.viewedAs === 'author' ? asAuthor(caller, person) : asView(caller, person),
+      showsCauses: true,
+      acceptLanguage: request.headers['accept-language'],
+      readBody: bodyOf(request),
+      sender: senderOf(addressOf, request),
+      requestId,
+      signal: goneSignal(response, requestId),
+    });
+    if (answer === undefined) throw new Refusal('NOT_FOUND', 'There is no such path.');
+    await sendAnswer(response, answer);
   };
-};
-
-/** What a view may do at a path. Undefined, unless a view may do each operation of the path. */
-const useOf = (matches: Found['matches']): ViewUse | undefined => {
-  const uses = matches.map(({ operation: { name } }) =>
-    Object.hasOwn(viewOperations, name) ? viewOperations[name] : undefined,
-  );
-  return uses.includes(undefined) ? undefined : uses[0];
 };
 
 /** The same user, who is offered nothing that a view may not do. */
@@ -358,65 +299,3 @@ const asAuthor = (caller: Caller, person: Person): Caller => {
   assertRole(person, 'building metrics', ['author']);
   return caller.kind === 'guest' ? { ...caller, author: person } : caller;
 };
-
-/**
- * Metrics that an author writes, as the user of a view would read them. They may be in SQL, so they are no part of the
- * guests' interface: only a session's own page asks, by a view of that session.
- */
-const createAuthorPaths = (options: StudioOptions) => {
-  const { authoring, audit } = options;
-  const loggedIn = loggedInOf(options);
-  const openedBy = authorOf(options);
-  const read = async (request: Request, reads: Reads) => {
-    const { session } = await loggedIn(request);
-    assertRole(session.person, 'building metrics', ['author']);
-    assertReads(session.person, reads);
-    const { view, ...metric } = await readInput(request, authoredMetric);
-    return { caller: await openedBy(view, session), metric };
-  };
-  return {
-    preview: async (request: Request, response: Response): Promise<void> => {
-      const { caller, metric } = await read(request, 'rows');
-      const requestId = requestIdOf(response);
-      // Before the query: SQL whose author cannot be recorded must not run.
-      if (definitionSqlParts(metric.definition).length > 0) await audit.record(previewed(caller, metric, requestId));
-      const reply = await authoring.preview(caller, metric, goneSignal(response, requestId));
-      await sendData(response, encodeReply(reply));
-    },
-    /** Reads no row, so it needs no access to data. */
-    describe: async (request: Request, response: Response): Promise<void> => {
-      const { caller, metric } = await read(request, 'definitions');
-      const sql = await authoring.describe(caller, metric, goneSignal(response, requestIdOf(response)));
-      await sendData(response, { sql });
-    },
-  };
-};
-
-/** The user of a view that this session opened. Throws TOKEN_EXPIRED for a view that ended, or that is of another session. */
-const authorOf =
-  ({ views, authenticate }: StudioOptions) =>
-  async (view: string, { id, person }: StudioSession): Promise<AuthorCaller> => {
-    const ended = (cause?: unknown): Refusal =>
-      new Refusal('TOKEN_EXPIRED', 'This view has ended. Open it again.', { reason: 'studio-view-unknown', cause });
-    try {
-      const { token, sessionId } = views.open(view);
-      if (sessionId !== id) throw ended();
-      const caller = await authenticate(['guestToken'], token);
-      if (caller.kind === 'guest') return { ...caller, author: person };
-    } catch (error) {
-      throw error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR' ? ended(error) : error;
-    }
-    throw ended();
-  };
-
-/** The entry of a preview in SQL: who looked at whose rows, and a digest of the definition. */
-const previewed = (
-  { grant: { clientId, userIdentifier }, author }: AuthorCaller,
-  { definition, dashboardId }: AuthoredMetric,
-  requestId: string,
-): AuditEvent => ({
-  ...{ kind: 'admin', code: 'OK', requestId, clientId },
-  ...(userIdentifier === null ? {} : { user: userIdentifier }),
-  requestDigest: createHash('sha256').update(canonicalJson(definition)).digest('hex'),
-  detail: { command: 'metric-preview', operator: nameInRecords(author), dashboard: dashboardId },
-});

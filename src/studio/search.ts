@@ -2,7 +2,6 @@
  * Search over what people operate. Each kind of thing is asked from its own store or command, in pages, and only for the
  * roles that may read it elsewhere in Studio. There is no index.
  */
-import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { listDatamarts } from '../contract/datamarts.js';
 import { listDatasources } from '../contract/datasources.js';
@@ -11,19 +10,22 @@ import { listTemplateSchedules } from '../contract/template-schedules.js';
 import { listDashboards, listMetrics } from '../contract/workspace-dashboards.js';
 import { Refusal } from '../domain/refusal.js';
 import type { FoundPage, SearchStore, Wanted } from '../domain/store/search.js';
-import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
+import { hasRole, type StudioRole, studioRoles } from '../domain/studio/person.js';
 import { needsData, type Reads } from '../domain/studio/reads.js';
 import { searchAudit } from '../gateway/audit/commands.js';
-import type { Origins } from '../gateway/authenticate/credential.js';
-import type { CommandDeclaration } from '../gateway/common/admin-command.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  type CommandDeclaration,
+  declareCommand,
+  type RunBy,
+  readBy,
+} from '../gateway/common/admin-command.js';
 import { readPolicy } from '../gateway/policy/policies.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
 import { assertReads, assertRole } from './access.js';
-import { loggedInOf, requestIdOf, sendData } from './requests.js';
 import { listSchedules } from './schedules.js';
-import type { StudioSessions } from './sessions.js';
-import type { Work } from './work.js';
 
 /** Something that was found. What `id` and `within` name depends on the kind. */
 export type Hit = {
@@ -35,7 +37,7 @@ export type Hit = {
   readonly workspace?: string;
 };
 
-type Asking = { readonly person: Person; readonly requestId: string; readonly wanted: Wanted };
+type Asking = { readonly by: RunBy; readonly wanted: Wanted };
 type Kind = {
   readonly roles: readonly StudioRole[];
   /** What hits tell. Left out: definitions. */
@@ -48,7 +50,8 @@ export type Search = Readonly<Record<string, Kind>>;
 
 export type SearchDeps = {
   readonly store: SearchStore;
-  readonly work: Pick<Work, 'runCommand'>;
+  /** Those of the gateway. */
+  readonly commands: readonly AdminCommand[];
   readonly dataAppId: () => Promise<string>;
   readonly now: () => Date;
 };
@@ -113,10 +116,17 @@ type Entries = {
   readonly next: string | null;
 };
 
-/** What the gateway knows, by the commands of Studio's pages, which check the person's roles once more. */
-const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
-  const run = async <T>({ person, requestId }: Asking, { name }: CommandDeclaration, input: object): Promise<T> =>
-    (await work.runCommand(person, { name, readInput: async () => input, requestId })) as T;
+const runnerOf =
+  (commands: readonly AdminCommand[]) =>
+  async <T>({ by }: Asking, { name }: CommandDeclaration, input: object): Promise<T> => {
+    const command = commands.find((one) => one.name === name);
+    if (command === undefined) throw new Error(`the gateway has no command ${name}`);
+    return (await command.run(input, by)) as T;
+  };
+
+/** What the gateway knows, by the commands of Studio's pages. */
+const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
+  const run = runnerOf(commands);
   return {
     tenant: {
       ...ruleOf(listTenantsCommand),
@@ -172,7 +182,7 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
 const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
   token: {
     roles: listGuestTokens.roles ?? [],
-    find: async ({ person: { seesData: byUser }, wanted }) =>
+    find: async ({ by: { seesData: byUser }, wanted }) =>
       mapped(
         await store.guestTokens({ dataAppId: await dataAppId(), now: now(), byUser }, wanted),
         ({ id, clientId, userIdentifier, createdAt }) => ({
@@ -183,7 +193,7 @@ const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
   },
   schedule: {
     ...ruleOf(listSchedules),
-    find: async ({ person: { seesData: byUser }, wanted }) =>
+    find: async ({ by: { seesData: byUser }, wanted }) =>
       mapped(
         await store.schedules({ dataAppId: await dataAppId(), byUser }, wanted),
         ({ id, name, format, clientId, userIdentifier }) => ({
@@ -206,47 +216,37 @@ export const createSearch = (deps: SearchDeps): Search => {
   return { ...(tenant === undefined ? {} : { tenant }), ...builtKinds(deps.store), ...userKinds(deps), ...gateway };
 };
 
-const query = z.strictObject({
-  q: z
-    .string()
-    .max(200)
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u)
-    .refine((text) => text.trim() !== ''),
-  kind: z.string().max(20).optional(),
-  after: z.string().min(1).max(2000).optional(),
-});
-
 const mostWords = 8;
 /** Hits of each kind at first, and on a page of one kind. */
 const firstHits = 5;
 const pageHits = 20;
 
-const queryOf = (request: Request) => {
-  const { data } = query.safeParse(request.query);
-  if (data !== undefined) return data;
-  throw new Refusal(
-    'INVALID_REQUEST_BODY',
-    'Send the query parameter q: words of at most 200 characters together. kind and after, of an earlier answer, are for the next page of one kind.',
-  );
-};
-
-type Options = { readonly sessions: StudioSessions; readonly origins: Origins; readonly search: Search };
+export const searchCommand = declareCommand(
+  'search',
+  z.strictObject({
+    q: z
+      .string()
+      .max(200)
+      .regex(/^[^\p{Cc}\p{Cs}]+$/u)
+      .refine((text) => text.trim() !== '', { error: 'at least one word' })
+      .describe('Words of at most 200 characters together.'),
+    kind: z.string().max(20).optional().describe('Of an earlier answer: asks for a longer page of this kind.'),
+    after: z.string().min(1).max(2000).optional().describe('The `next` of an earlier answer.'),
+  }),
+  // Each kind has roles of its own.
+  readBy(...studioRoles),
+);
 
 /**
- * `GET /studio/search`: what the person may read and contains all words; of one kind, a longer page. A kind without hits
- * whose `next` is not null was not searched to its end.
+ * Finds what the person may read and contains all words; of one kind, a longer page. A kind without hits whose `next` is
+ * not null was not searched to its end.
  */
-export const createSearchPath = (options: Options) => {
-  const loggedIn = loggedInOf(options);
-  const { search } = options;
-  return async (request: Request, response: Response): Promise<void> => {
-    const { person } = (await loggedIn(request)).session;
-    const { q, kind, after = null } = queryOf(request);
+export const createSearchCommand = (search: Search): AdminCommand =>
+  adminCommand(searchCommand, async ({ q, kind, after = null }, by) => {
     const words = q.split(/\s+/).filter(Boolean).slice(0, mostWords);
-    const requestId = requestIdOf(response);
     const find = async (name: string, { find: ask }: Kind, limit: number) => {
       try {
-        const { found, next } = await ask({ person, requestId, wanted: { words, after, limit } });
+        const { found, next } = await ask({ by, wanted: { words, after, limit } });
         return { kind: name, hits: found, next, isAway: false };
       } catch (error) {
         // What cannot be asked now must not hide what was found elsewhere.
@@ -256,16 +256,13 @@ export const createSearchPath = (options: Options) => {
     };
     if (kind === undefined) {
       const mine = Object.entries(search).filter(
-        ([, { roles, reads = 'definitions' }]) => hasRole(person, roles) && (person.seesData || !needsData(reads)),
+        ([, { roles, reads = 'definitions' }]) => hasRole(by, roles) && (by.seesData || !needsData(reads)),
       );
       const groups = await Promise.all(mine.map(([name, one]) => find(name, one, firstHits)));
-      return sendData(response, {
-        groups: groups.filter(({ hits, next, isAway }) => hits.length > 0 || next !== null || isAway),
-      });
+      return { groups: groups.filter(({ hits, next, isAway }) => hits.length > 0 || next !== null || isAway) };
     }
     const wanted = Object.hasOwn(search, kind) ? search[kind] : undefined;
-    assertRole(person, `searching for ${kind}`, wanted?.roles);
-    assertReads(person, wanted?.reads ?? 'definitions');
-    return sendData(response, { groups: wanted === undefined ? [] : [await find(kind, wanted, pageHits)] });
-  };
-};
+    assertRole(by, `searching for ${kind}`, wanted?.roles);
+    assertReads(by, wanted?.reads ?? 'definitions');
+    return { groups: wanted === undefined ? [] : [await find(kind, wanted, pageHits)] };
+  });

@@ -20,12 +20,13 @@ import {
 } from '../domain/studio/upload.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import type { Origins } from '../gateway/authenticate/credential.js';
+import { type AdminCommand, adminCommand, declareCommand, noInput, readBy } from '../gateway/common/admin-command.js';
 import type { Dispatch, DispatchResponse } from '../http/bind.js';
 import { BodyTooLarge, bodyFault } from '../http/body-faults.js';
 import { sendAnswer } from '../http/middleware.js';
 import { goneSignal } from '../http/sending.js';
 import { assertRole } from './access.js';
-import { loggedInOf, requestIdOf, sendData } from './requests.js';
+import { loggedInOf, requestIdOf } from './requests.js';
 import type { StudioSessions } from './sessions.js';
 import type { Work } from './work.js';
 
@@ -251,21 +252,29 @@ const recorded = (options: UploadOptions) => {
   };
 };
 
-/** The paths below `/studio/uploads`. */
+export const listUploads = declareCommand('uploads-list', noInput, readBy('author'));
+
+/** Whether files are taken, and which sources were uploaded. */
+export const listUploadsCommand = (uploads: Uploads): AdminCommand =>
+  adminCommand(listUploads, async () => {
+    const sources = (await uploads.listSources()).flatMap((source) => {
+      const kind = uploadedKind(uploads, source);
+      return kind === undefined ? [] : [{ name: source.name, kind }];
+    });
+    return { refusal: uploads.refusal, maxBytes: uploads.maxBytes, sources };
+  });
+
+/** Files that are sent to `/studio/uploads`. */
 export const createUploadPaths = (options: UploadOptions) => {
   const { uploads } = options;
   const loggedIn = loggedInOf(options);
   const inTurn = createTurns();
   const upload = recorded(options);
-  const uploaderOf = async (request: Request): Promise<Person> => {
-    const { person } = (await loggedIn(request)).session;
-    assertRole(person, 'uploading files', ['author']);
-    return person;
-  };
   const handle =
     (isNew: boolean) =>
     async (request: Request, response: Response): Promise<void> => {
-      const person = await uploaderOf(request);
+      const { person } = (await loggedIn(request)).session;
+      assertRole(person, 'uploading files', ['author']);
       if (uploads.refusal !== null) throw new Refusal('NOT_SUPPORTED', uploads.refusal);
       const query = queryOf(request);
       assertFile(request, uploads.maxBytes);
@@ -273,15 +282,6 @@ export const createUploadPaths = (options: UploadOptions) => {
       await sendAnswer(response, answer);
     };
   return {
-    /** Whether files are taken, and which sources were uploaded. */
-    read: async (request: Request, response: Response): Promise<void> => {
-      await uploaderOf(request);
-      const sources = (await uploads.listSources()).flatMap((source) => {
-        const kind = uploadedKind(uploads, source);
-        return kind === undefined ? [] : [{ name: source.name, kind }];
-      });
-      await sendData(response, { refusal: uploads.refusal, maxBytes: uploads.maxBytes, sources });
-    },
     create: handle(true),
     replace: handle(false),
   };

@@ -33,27 +33,3 @@ export const createViews = (sealer: Sealer): Views => ({
     }
   },
 });
-
-/** How a view asks. `builds`: as an author, who builds on the user's fields, whether or not the user may build. */
-export type ViewUse = { readonly builds?: true };
-
-const asUser: ViewUse = {};
-
-/** What a view may ask of the guests' interface. Everything else, and so every change, is refused. */
-export const viewOperations: Readonly<Record<string, ViewUse>> = {
-  getGuestDashboard: asUser,
-  getGuestMetric: asUser,
-  getGuestBoard: asUser,
-  queryGuestMetric: asUser,
-  queryGuestDashboard: asUser,
-  listGuestUnderlying: asUser,
-  listGuestFilterOptions: asUser,
-  downloadGuestCsv: asUser,
-  downloadGuestXlsx: asUser,
-  downloadGuestDashboardXlsx: asUser,
-  renderGuestDashboardPdf: asUser,
-  renderGuestDashboardPng: asUser,
-  renderGuestMetricPdf: asUser,
-  renderGuestMetricPng: asUser,
-  listGuestFields: { builds: true },
-};

@@ -6,7 +6,7 @@ import type { Operation } from '../contract/operation.js';
 import type { ApiKeyCaller, Caller, ServiceCaller } from '../domain/guest/caller.js';
 import { isRecord } from '../domain/is-record.js';
 import { Refusal } from '../domain/refusal.js';
-import { nameInRecords, type Person } from '../domain/studio/person.js';
+import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import type { AdminCommand, CommandRule, StudioRule } from '../gateway/common/admin-command.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
@@ -31,7 +31,7 @@ export type Work = {
   readonly callOperation: (person: Person, request: AskedOperation) => Promise<DispatchResponse>;
   /** Runs a command. `readInput` is called only if the person may run the command with some input. */
   readonly runCommand: (
-    person: Person,
+    session: StudioSession,
     asked: {
       readonly name: string;
       readonly readInput: () => Promise<unknown>;
@@ -89,7 +89,8 @@ const ruleFor = (rule: StudioRule, input: unknown): CommandRule => {
 
 const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => {
   const byName = new Map(commands.map((command) => [command.name, command]));
-  return async (person, { name, readInput, requestId, signal }) => {
+  return async (session, { name, readInput, requestId, signal }) => {
+    const { person } = session;
     const command = byName.get(name);
     const rule = command?.studio ?? null;
     if (command === undefined || rule === null) throw notOffered(name);
@@ -107,7 +108,8 @@ const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => 
       const detail = { command: name, operator, ...(success ? rule.auditDetail?.(data) : {}) };
       await audit.record({ kind: 'admin', code: 'OK', requestId, detail });
     }
-    return command.run(input, { name: operator, seesData: person.seesData, roles: person.roles }, signal);
+    const { seesData, roles } = person;
+    return command.run(input, { name: operator, seesData, roles, studio: { session, requestId } }, signal);
   };
 };
 

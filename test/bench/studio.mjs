@@ -126,7 +126,7 @@ const previewTimes = async (page, url) => {
   await settled.waitFor();
   const times = [];
   for (let round = 0; round < rounds; round += 1) {
-    const answered = page.waitForResponse((response) => response.url().endsWith('/metric-preview'));
+    const answered = page.waitForResponse((response) => response.url().endsWith('/commands/metric-preview'));
     const started = performance.now();
     await editor.getByRole('button', { name: 'Split by Destination', exact: true }).click();
     await answered;

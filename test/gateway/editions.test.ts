@@ -160,7 +160,7 @@ describe('a roll-out with decided conflicts', () => {
     const run = (name: string, input: object) =>
       commands
         .find((command) => command.name === name)
-        ?.run(input, { name: 'link bob', seesData: true, roles: [] }) as Promise<{
+        ?.run(input, { name: 'link bob', seesData: true, roles: [], studio: null }) as Promise<{
         id: string;
         state: string;
       }>;

@@ -5,7 +5,6 @@ import { operations } from '../../src/compose/operations.js';
 import { authoredMetric } from '../../src/contract/author-previews.js';
 import type { Operation } from '../../src/contract/operation.js';
 import { operatorTools } from '../../src/studio/operator-tools.js';
-import { viewOperations } from '../../src/studio/views.js';
 import { inlined } from '../contract/json-fields.js';
 import { type Plan, planFor, validFor } from '../fuzz/plan.js';
 import { alertsAt, policyFor } from './blind-world.js';
@@ -86,7 +85,19 @@ const policyText = fc
   )
   .map(policyFor);
 
-/** Inputs of the operators' commands. */
+const kinds = ['dashboard', 'metric', 'source', 'model', 'tenant', 'token', 'schedule', 'rollout', 'audit', 'page'];
+// No word of hexadecimal digits alone: it would be found in ids, which differ.
+const words = ['acme', 'ann', 'amy.', 'north', 'Hidden', 'board', 'customer', 'salary', 'Other'];
+const search = fc
+  .tuple(fc.constantFrom(...words), fc.option(fc.constantFrom(...kinds)))
+  .map(([q, kind]) => ({ q, ...(kind === null ? {} : { kind }) }));
+const viewOfUser = fc.record({
+  clientId: client,
+  claims: fc.tuple(claims, client).map(([own, org]) => ({ ...own, org })),
+});
+const authored = validFor(inlined(authoredMetric), 'input');
+
+/** Inputs of the commands. */
 const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'audit-export': fc.constant({}),
   'audit-search': fc.record({ words: fc.constantFrom(['acme'], ['ann'], ['mint']) }),
@@ -135,6 +146,13 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'tenant-resume': fc.record({ clientId: client }),
   'tenant-suspend': fc.record({ clientId: gone }),
   'tenants-list': fc.record({ clientId: client, state: fc.constantFrom('active', 'suspended') }, maybe),
+  search,
+  'view-open': viewOfUser,
+  'metric-preview': authored,
+  'metric-statement': authored,
+  'studio-sessions-list': fc.constant({}),
+  'studio-sessions-end': fc.constant({ issuer: 'nowhere', subject: 'nobody' }),
+  'uploads-list': fc.constant({}),
   'tenants-provision': fc.record({ clientIds: fc.array(client, { minLength: 1, maxLength: 2 }) }, maybe),
   unrevoke: fc.record({ by: fc.constant('tenant'), tenant: gone, reason }),
 };
@@ -143,27 +161,19 @@ export const commandsWithoutInput = Object.keys(commandRules).filter(
   (command) => !Object.hasOwn(commandInputs, command),
 );
 
+const asCommand =
+  (what: string) =>
+  (body: unknown): Parts => ({ what, method: 'POST', path: `/studio/commands/${what}`, body });
 const aCommand = fc
   .oneof(...Object.entries(commandInputs).map(([what, input]) => fc.tuple(fc.constant(what), input)))
-  .map(([what, body]): Parts => ({ what, method: 'POST', path: `/studio/commands/${what}`, body }));
+  .map(([what, body]) => asCommand(what)(body));
 
-const kinds = ['dashboard', 'metric', 'source', 'model', 'tenant', 'token', 'schedule', 'rollout', 'audit', 'page'];
-// No word of hexadecimal digits alone: it would be found in ids, which differ.
-const words = ['acme', 'ann', 'amy.', 'north', 'Hidden', 'board', 'customer', 'salary', 'Other'];
-const aSearch = fc.tuple(fc.constantFrom(...words), fc.option(fc.constantFrom(...kinds))).map(
-  ([q, kind]): Parts => ({
-    ...{ what: 'search', method: 'GET', path: '/studio/search' },
-    query: [['q', q], ...(kind === null ? [] : [['kind', kind] as const])],
-  }),
-);
-
-const plainReads = ['uploads', 'session', 'sessions', 'logins'];
+const plainReads = ['session', 'logins'];
 
 /** The paths of Studio's router that are asked here. */
 const askedPaths: ReadonlySet<string> = new Set([
   ...plainReads.map((path) => `get /studio/${path}`),
-  ...['get /studio/search', 'post /studio/mcp', 'post /studio/views'],
-  ...['post /studio/metric-preview', 'post /studio/metric-statement', 'post /studio/commands/:command'],
+  ...['post /studio/mcp', 'post /studio/commands/:command'],
   ...[
     'all /studio/as/api/v2/guest/{*path}',
     'all /studio/api/v2/{*path}',
@@ -175,7 +185,6 @@ const askedPaths: ReadonlySet<string> = new Set([
 /** Paths that read nothing of a tenant: logging in and out, and files that the person sends. */
 const otherPaths: ReadonlySet<string> = new Set([
   ...['get /studio/login', 'post /studio/session', 'delete /studio/session', 'delete /studio/sessions'],
-  'post /studio/sessions/end',
   ...['post /studio/uploads', 'put /studio/uploads'],
 ]);
 
@@ -194,14 +203,6 @@ const aKey = fc.constantFrom('', '/rotate').map(
 const aRead = fc
   .constantFrom(...plainReads)
   .map((path): Parts => ({ what: path, method: 'GET', path: `/studio/${path}` }));
-
-const aView = fc
-  .record({ clientId: client, claims: fc.tuple(claims, client).map(([own, org]) => ({ ...own, org })) })
-  .map((body): Parts => ({ what: 'open a view', method: 'POST', path: '/studio/views', body }));
-
-const anAuthored = fc
-  .tuple(validFor(inlined(authoredMetric), 'input'), fc.constantFrom('metric-preview', 'metric-statement'))
-  .map(([body, what]): Parts => ({ what, method: 'POST', path: `/studio/${what}`, body }));
 
 const aTool = fc
   .oneof(
@@ -351,7 +352,7 @@ const aLook: fc.Arbitrary<Parts> = fc.oneof(
   fc.constant<Parts>({ what: 'fields as', method: 'GET', path: `/studio/as${own}/fields` }),
 );
 
-const looked = all.filter((operation) => Object.hasOwn(viewOperations, operation.name) && !isDrawing(operation));
+const looked = all.filter((operation) => operation.viewedAs !== undefined && !isDrawing(operation));
 
 /** One request after another. Users of tenants act between those who may not see what they do. */
 export const anAsked: fc.Arbitrary<Asked> = fc.oneof(
@@ -369,11 +370,17 @@ export const anAsked: fc.Arbitrary<Asked> = fc.oneof(
   },
   { weight: 10, arbitrary: asked('page', anyOf(offered, '/studio')) },
   { weight: 6, arbitrary: asked('page', aCommand) },
-  { weight: 2, arbitrary: asked('page', aSearch) },
+  { weight: 2, arbitrary: asked('page', search.map(asCommand('search'))) },
   { weight: 4, arbitrary: asked('page', aRead) },
-  { weight: 1, arbitrary: asked('page', aView) },
+  { weight: 1, arbitrary: asked('page', viewOfUser.map(asCommand('view-open'))) },
   { weight: 1, arbitrary: asked('page', aKey) },
-  { weight: 1, arbitrary: asked('page', anAuthored) },
+  {
+    weight: 1,
+    arbitrary: asked(
+      'page',
+      fc.oneof(...['metric-preview', 'metric-statement'].map((one) => authored.map(asCommand(one)))),
+    ),
+  },
   { weight: 3, arbitrary: asked('view', anyOf(looked, '/studio/as')) },
   {
     weight: 4,

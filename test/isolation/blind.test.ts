@@ -193,7 +193,15 @@ const session = async (world: BlindWorld) => {
   const openView = async (at: number, org: string, roles: readonly string[]): Promise<void> => {
     const claims = { sub: 'ann.0@customer.example', roles, regions: ['north'], secret: 'x', org };
     const body = { clientId: org, claims };
-    const asked: Asked = { as: 'page', who: at, what: 'view', method: 'POST', path: '/studio/views', query: [], body };
+    const asked: Asked = {
+      as: 'page',
+      who: at,
+      what: 'view',
+      method: 'POST',
+      path: '/studio/commands/view-open',
+      query: [],
+      body,
+    };
     const opened = await both(asked);
     learn(asked, opened);
     const [left, right] = opened.map(({ text }) => parsed(text)) as [unknown, unknown];
@@ -278,7 +286,7 @@ afterAll(() => world.close());
 test('every command and every path of Studio is asked', async () => {
   expect(commandsWithoutInput).toEqual([]);
   const router = await readFile(new URL('../../src/studio/router.ts', import.meta.url), 'utf8');
-  expect(router).toContain("router.get('/studio/search'");
+  expect(router).toContain("router.post('/studio/commands/:command'");
   expect(pathsWithoutQuestion(router)).toEqual([]);
 });
 

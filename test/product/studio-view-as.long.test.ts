@@ -32,7 +32,7 @@ describe('a view as a user', () => {
     const view = await studio<{
       data: EmbedToken & { readonly because: readonly unknown[] };
       error: { code: string };
-    }>(session, '/views', { clientId: user.org_id, claims: { iss: 'guestlist-demo', ...claims } });
+    }>(session, '/commands/view-open', { clientId: user.org_id, claims: { iss: 'guestlist-demo', ...claims } });
     expect(view.status).toBe(own.status);
     if (own.status !== 200) {
       expect(view.body.error.code).toBe((own.body as never as typeof view.body).error.code);
@@ -78,7 +78,7 @@ describe('a view as a user', () => {
   test('is refused where the policy grants nothing, and where the tenant is suspended', async () => {
     const session = await logIn(codeIn(await newLink()));
     const view = (clientId: string, roles: readonly string[]) =>
-      studio<{ error: { code: string } }>(session, '/views', {
+      studio<{ error: { code: string } }>(session, '/commands/view-open', {
         clientId,
         claims: { sub: 'nobody', org_id: clientId, roles },
       });
@@ -97,11 +97,14 @@ describe('a view as a user', () => {
       dimensions: [{ name: 'Origin', column: { schemaName: 'main', tableName: 'flights', columnName: 'origin' } }],
       measures: [{ name: 'Flights', aggregate: 'COUNT' }],
     };
-    const { body } = await studio<{ data: EmbedToken }>(session, '/views', { clientId: 'ATL', claims: analyst('ATL') });
+    const { body } = await studio<{ data: EmbedToken }>(session, '/commands/view-open', {
+      clientId: 'ATL',
+      claims: analyst('ATL'),
+    });
     const asked = { dashboardId: 'delays--ATL', definition };
     const tried = { ...asked, view: body.data.token, definition: { kind: 'visual', ...definition } };
     type Rows = { data: { data: readonly { Origin: string }[] } };
-    const answer = await studio<Rows>(session, '/metric-preview', tried);
+    const answer = await studio<Rows>(session, '/commands/metric-preview', tried);
     expect(answer.body.data.data.map(({ Origin }) => Origin)).toEqual(['ATL']);
     const own = await login(product, analyst('ATL'));
     expect((await post(`${product.url}/api/v2/guest/metrics/preview`, asked, own.token)).status).toBe(403);
@@ -112,24 +115,27 @@ describe('a view as a user', () => {
     const sql = 'SELECT origin AS "Origin", count(*) AS n FROM flights WHERE origin = \'LAX\' OR true GROUP BY origin';
     const outputs = { dimensions: [{ name: 'Origin' }], measures: [{ name: 'n' }] };
     const definition = { kind: 'sql', chart: { type: 'table' }, sql, ...outputs };
-    const { body } = await studio<{ data: EmbedToken }>(session, '/views', { clientId: 'ATL', claims: analyst('ATL') });
+    const { body } = await studio<{ data: EmbedToken }>(session, '/commands/view-open', {
+      clientId: 'ATL',
+      claims: analyst('ATL'),
+    });
     const tried = { view: body.data.token, dashboardId: 'delays--ATL', definition };
     type Rows = { data: { data: readonly { Origin: string }[] } };
-    const answer = await studio<Rows>(session, '/metric-preview', tried);
+    const answer = await studio<Rows>(session, '/commands/metric-preview', tried);
     expect(answer.body.data.data.map(({ Origin }) => Origin)).toEqual(['ATL']);
-    const elsewhere = await studio<{ error: { code: string } }>(session, '/metric-preview', {
+    const elsewhere = await studio<{ error: { code: string } }>(session, '/commands/metric-preview', {
       ...tried,
       dashboardId: 'delays--LAX',
     });
     expect([elsewhere.status, elsewhere.body.error.code]).toEqual([403, 'UNAUTHORIZED']);
-    const statement = await studio<{ data: { sql: string } }>(session, '/metric-statement', tried);
+    const statement = await studio<{ data: { sql: string } }>(session, '/commands/metric-statement', tried);
     expect(statement.body.data.sql).toMatch(/"origin".* = .*\$1/);
     expect(statement.body.data.sql).not.toContain('ATL');
     const own = await login(product, analyst('ATL'));
     const asked = { dashboardId: 'delays--ATL', definition };
     for (const path of [
       '/api/v2/guest/metrics/preview',
-      '/studio/metric-preview',
+      '/studio/commands/metric-preview',
       '/studio/as/api/v2/guest/metrics/preview',
     ])
       expect((await post(`${product.url}${path}`, asked, own.token)).status).toBeGreaterThanOrEqual(400);

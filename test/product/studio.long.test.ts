@@ -574,8 +574,10 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
       session('Ann', login, { roles: ['author', 'publisher'], seesData: false }),
     ];
     const ended: unknown[] = [];
-    await page.route('**/studio/sessions', (route) => route.fulfill({ json: { data: { sessions } } }));
-    await page.route('**/studio/sessions/end', (route) => {
+    await page.route('**/studio/commands/studio-sessions-list', (route) =>
+      route.fulfill({ json: { data: { sessions } } }),
+    );
+    await page.route('**/studio/commands/studio-sessions-end', (route) => {
       ended.push(route.request().postDataJSON());
       sessions = sessions.slice(0, 1);
       return route.fulfill({ json: { data: { ended: 1 } } });
@@ -594,8 +596,8 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
       expect(ended).toEqual([{ issuer: login, subject: 'Ann' }]);
       await card.getByRole('row', { name: 'Ann' }).waitFor({ state: 'detached' });
     } finally {
-      await page.unroute('**/studio/sessions');
-      await page.unroute('**/studio/sessions/end');
+      await page.unroute('**/studio/commands/studio-sessions-list');
+      await page.unroute('**/studio/commands/studio-sessions-end');
     }
   });
 

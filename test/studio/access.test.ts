@@ -8,7 +8,6 @@ import { guestPermissionNames } from '../../src/domain/guest/grant.js';
 import { type StudioRole, studioRoles } from '../../src/domain/studio/person.js';
 import { needsData } from '../../src/domain/studio/reads.js';
 import { withoutSecrets } from '../../src/studio/system.js';
-import { viewOperations } from '../../src/studio/views.js';
 import { personWith, type StudioServer, someSchedule, startStudioServer } from './studio-server.js';
 
 let nowMs = Date.UTC(2026, 0, 1);
@@ -194,7 +193,7 @@ describe('a command', () => {
 test('a command whose answer tells of rows or claims needs access to data besides the role', async () => {
   const telling = Object.entries(commandRules).filter(([, { reads }]) => needsData(reads));
   expect(telling.map(([name]) => name).toSorted()).toEqual([
-    ...['audit-export', 'audit-search', 'policy-save', 'read-plan', 'request-explanation'],
+    ...['audit-export', 'audit-search', 'metric-preview', 'policy-save', 'read-plan', 'request-explanation'],
   ]);
   const headers = await server.as(personWith(['owner'], false, 'owner-without-data'));
   const asked = [...telling.map(([name]) => [name, '{}'] as const), ['policy-explain', '{"request":"an-earlier-one"}']];
@@ -202,11 +201,11 @@ test('a command whose answer tells of rows or claims needs access to data beside
   for (const [name = '', body] of asked) {
     expect([name, (await ask(headers, 'POST', `/studio/commands/${name}`, body)).status]).toEqual([name, 403]);
   }
-  const { data } = (await (await ask(headers, 'GET', '/studio/search?q=acme')).json()) as {
+  const { data } = (await (await ask(headers, 'POST', '/studio/commands/search', '{"q":"acme"}')).json()) as {
     data: { groups: readonly { kind: string }[] };
   };
   expect(data.groups.map(({ kind }) => kind)).not.toContain('audit');
-  expect((await ask(headers, 'GET', '/studio/search?q=acme&kind=audit')).status).toBe(403);
+  expect((await ask(headers, 'POST', '/studio/commands/search', '{"q":"acme","kind":"audit"}')).status).toBe(403);
   expect(server.commands.filter((name) => telling.some(([one]) => one === name))).toEqual([]);
 });
 
@@ -258,11 +257,13 @@ describe('the sessions of people', () => {
     'are listed and ended by the role %s only if it owns the installation, or reads it',
     async (role) => {
       const headers = await server.as(personWith([role]));
-      expect((await ask(headers, 'GET', '/studio/sessions')).status).toBe(
+      expect((await ask(headers, 'POST', '/studio/commands/studio-sessions-list')).status).toBe(
         ['owner', 'auditor'].includes(role) ? 200 : 403,
       );
       server.audited.length = 0;
-      expect((await ask(headers, 'POST', '/studio/sessions/end', end)).status).toBe(role === 'owner' ? 200 : 403);
+      expect((await ask(headers, 'POST', '/studio/commands/studio-sessions-end', end)).status).toBe(
+        role === 'owner' ? 200 : 403,
+      );
       expect(server.audited).toHaveLength(role === 'owner' ? 1 : 0);
     },
   );
@@ -274,7 +275,7 @@ describe('the sessions of people', () => {
     nowMs += 59 * 60_000;
     await ask(owner, 'GET', '/studio/session');
     nowMs += 60_000;
-    const { data } = (await (await ask(owner, 'GET', '/studio/sessions')).json()) as {
+    const { data } = (await (await ask(owner, 'POST', '/studio/commands/studio-sessions-list')).json()) as {
       data: { sessions: readonly { subject: string; isOwn: boolean }[] };
     };
     expect(data.sessions).toEqual([
@@ -293,7 +294,7 @@ describe('the sessions of people', () => {
       ['{"issuer":"https://people.example.com"}', 400],
       ['{}', 400],
     ] as const)
-      expect((await ask(headers, 'POST', '/studio/sessions/end', body)).status).toBe(status);
+      expect((await ask(headers, 'POST', '/studio/commands/studio-sessions-end', body)).status).toBe(status);
   });
 
   test('are not ended where that cannot be recorded', async () => {
@@ -302,7 +303,11 @@ describe('the sessions of people', () => {
     const [owner, ann] = [await full.as(personWith(['owner'])), await full.as(personWith(['author'], true, 'ann'))];
     fails = true;
     const body = JSON.stringify({ issuer: 'https://people.example.com', subject: 'ann' });
-    const answer = await fetch(`${full.url}/studio/sessions/end`, { method: 'POST', headers: owner, body });
+    const answer = await fetch(`${full.url}/studio/commands/studio-sessions-end`, {
+      method: 'POST',
+      headers: owner,
+      body,
+    });
     expect(answer.status).toBe(500);
     expect((await fetch(`${full.url}/studio/session`, { headers: ann })).status).toBe(200);
     full.close();
@@ -503,7 +508,8 @@ describe('the search', () => {
     on: StudioServer = server,
   ): Promise<readonly Group[]> => {
     const headers = await on.as(personWith(roles, seesData));
-    const answer = await fetch(`${on.url}/studio/search?${query}`, { headers });
+    const asked = JSON.stringify(Object.fromEntries(new URLSearchParams(query)));
+    const answer = await fetch(`${on.url}/studio/commands/search`, { method: 'POST', headers, body: asked });
     expect(answer.status).toBe(200);
     return ((await answer.json()) as { data: { groups: readonly Group[] } }).data.groups;
   };
@@ -523,11 +529,13 @@ describe('the search', () => {
     expect(groups.map(({ kind }) => kind)).toEqual(allowed[role]);
     const headers = await server.as(personWith([role]));
     for (const kind of allowed.owner) {
-      const { status } = await ask(headers, 'GET', `/studio/search?q=acme&kind=${kind}`);
+      const { status } = await ask(headers, 'POST', '/studio/commands/search', JSON.stringify({ q: 'acme', kind }));
       expect([kind, status]).toEqual([kind, allowed[role].includes(kind) ? 200 : 403]);
     }
     for (const kind of ['toString', 'x']) {
-      expect((await ask(headers, 'GET', `/studio/search?q=a&kind=${kind}`)).status).toBe(403);
+      expect((await ask(headers, 'POST', '/studio/commands/search', JSON.stringify({ q: 'a', kind }))).status).toBe(
+        403,
+      );
     }
   });
 
@@ -572,31 +580,35 @@ describe('the search', () => {
     other.close();
   });
 
-  test.each(['', 'q=', 'q=%20', 'q=%0a', 'q=a&q=b', 'q=%00', `q=${'x'.repeat(201)}`, 'q=a&more=1', 'q=a&after='])(
-    'refuses the query “%s” with what to send',
-    async (query) => {
-      const answer = await ask(await server.as(personWith(['owner'])), 'GET', `/studio/search?${query}`);
-      expect(answer.status).toBe(400);
-      expect(await answer.text()).toContain('Send the query parameter q');
-    },
-  );
+  test.each([
+    ...[{}, { q: '' }, { q: ' ' }, { q: '\n' }, { q: ['a', 'b'] }, { q: '\0' }, { q: 'x'.repeat(201) }],
+    ...[
+      { q: 'a', more: '1' },
+      { q: 'a', after: '' },
+    ],
+  ])('refuses the search for %j with what to send', async (query) => {
+    const headers = await server.as(personWith(['owner']));
+    const answer = await ask(headers, 'POST', '/studio/commands/search', JSON.stringify(query));
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('The input of search is not valid');
+  });
 });
 
 describe('a session', () => {
   test('is needed by every path but the pages', async () => {
     for (const [method, path] of [
       ['GET', '/studio/session'],
-      ['GET', '/studio/sessions'],
+      ['POST', '/studio/commands/studio-sessions-list'],
       ['DELETE', '/studio/sessions'],
-      ['POST', '/studio/sessions/end'],
-      ['GET', '/studio/search?q=a'],
+      ['POST', '/studio/commands/studio-sessions-end'],
+      ['POST', '/studio/commands/search'],
       ['POST', '/studio/commands/read-system'],
       ['POST', '/studio/keys'],
       ['POST', '/studio/keys/rotate'],
-      ['GET', '/studio/uploads'],
+      ['POST', '/studio/commands/uploads-list'],
       ['POST', '/studio/uploads'],
       ['PUT', '/studio/uploads'],
-      ['POST', '/studio/views'],
+      ['POST', '/studio/commands/view-open'],
       ['POST', '/studio/commands/tenants-list'],
       ['GET', '/studio/api/v2/datasource'],
       ['GET', '/studio/as/api/v2/guest/dashboards/x'],
@@ -618,7 +630,7 @@ describe('a session', () => {
       expect((await ask(other, 'POST', '/studio/api/v2/datasource')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/commands/tenant-suspend')).status).toBe(403);
       expect((await ask(other, 'DELETE', '/studio/session')).status).toBe(403);
-      expect((await ask(other, 'POST', '/studio/sessions/end')).status).toBe(403);
+      expect((await ask(other, 'POST', '/studio/commands/studio-sessions-end')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/keys', '{"dataApp":null,"name":"a"}')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/uploads?source=a&file=a.csv')).status).toBe(403);
       expect(server.dispatched).toEqual([]);
@@ -686,7 +698,9 @@ describe('a session', () => {
 describe('a view as a tenant’s user', () => {
   const asked = JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } });
   const viewOf = async (headers: Readonly<Record<string, string>>) => {
-    const { data } = (await (await ask(headers, 'POST', '/studio/views', asked)).json()) as { data: { token: string } };
+    const { data } = (await (await ask(headers, 'POST', '/studio/commands/view-open', asked)).json()) as {
+      data: { token: string };
+    };
     return data.token;
   };
 
@@ -716,10 +730,10 @@ describe('a view as a tenant’s user', () => {
         binding?.method ?? 'GET',
         `/studio/as${pathOf(operation)}`,
       );
-      expect([operation.name, status]).toEqual([operation.name, operation.name in viewOperations ? 200 : 403]);
+      expect([operation.name, status]).toEqual([operation.name, operation.viewedAs === undefined ? 403 : 200]);
     }
-    const writes = guests.filter(({ resource }) => resource === 'Guest writes').map(({ name }) => name);
-    expect(writes.filter((name) => name in viewOperations)).toEqual(['listGuestFields']);
+    const writes = guests.filter(({ resource, viewedAs }) => resource === 'Guest writes' && viewedAs !== undefined);
+    expect(writes.map(({ name }) => name)).toEqual(['listGuestFields']);
   });
 
   test('offers no permission that a write needs which a view may not do', () => {
@@ -733,12 +747,12 @@ describe('a view as a tenant’s user', () => {
     expect(offered.isDisableMetricCreation).toBe(true);
     expect(offered).toMatchObject({ isEnableUnderlyingData: true, isEnableDownloadMetrics: true });
     for (const name of ['createGuestSchedule', 'chatOnGuestDashboard', 'summariseGuestDashboard'])
-      expect(name in viewOperations).toBe(false);
+      expect(operations).toHaveProperty(name, expect.not.objectContaining({ viewedAs: expect.anything() }));
   });
 
   test('shows no row to a person without access to data', async () => {
     const view = await viewOf(await server.as(personWith(['author'], false)));
-    for (const operation of all.filter(({ name }) => name in viewOperations)) {
+    for (const operation of all.filter(({ viewedAs }) => viewedAs !== undefined)) {
       const [binding] = operation.bindings;
       const { status } = await ask(
         { authorization: `Bearer ${view}` },
@@ -780,10 +794,10 @@ describe('a view as a tenant’s user', () => {
 describe('a metric that an author writes', () => {
   const sql = { kind: 'sql', chart: { type: 'table' }, sql: 'SELECT 1 AS n', measures: [{ name: 'n' }] };
   const visual = { kind: 'visual', chart: { type: 'table' }, from: { schemaName: 'main', tableName: 'sales' } };
-  const paths = ['/studio/metric-preview', '/studio/metric-statement'] as const;
+  const paths = ['/studio/commands/metric-preview', '/studio/commands/metric-statement'] as const;
   const viewOf = async (headers: Readonly<Record<string, string>>): Promise<string> => {
     const asked = JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } });
-    const answer = await ask(headers, 'POST', '/studio/views', asked);
+    const answer = await ask(headers, 'POST', '/studio/commands/view-open', asked);
     return ((await answer.json()) as { data: { token: string } }).data.token;
   };
   const bodyOf = (view: string, definition: object = sql) => JSON.stringify({ view, dashboardId: 'x', definition });
@@ -869,7 +883,10 @@ describe('a metric that an author writes', () => {
     });
     const own = await other.as(personWith(['author']));
     const send = (path: string, body: string) => fetch(`${other.url}${path}`, { method: 'POST', headers: own, body });
-    const opened = await send('/studio/views', JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } }));
+    const opened = await send(
+      '/studio/commands/view-open',
+      JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } }),
+    );
     const { data } = (await opened.json()) as { data: { token: string } };
     isFull = true;
     expect((await send(paths[0], bodyOf(data.token))).status).toBe(500);
@@ -883,7 +900,7 @@ describe('a metric that an author writes', () => {
       answersNever: (signal) => ended.push(signal),
     });
     const own = await other.as(personWith(['author']));
-    const opened = await fetch(`${other.url}/studio/views`, {
+    const opened = await fetch(`${other.url}/studio/commands/view-open`, {
       ...{ method: 'POST', headers: own },
       body: JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } }),
     });

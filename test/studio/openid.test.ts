@@ -375,13 +375,15 @@ describe('a session of a person who logged in at the issuer', () => {
     await studio.sessions.endAllOf({ issuer: settings.issuer, subject: 'ann' });
     const [first, second, other] = [await logIn('ann'), await logIn('ann'), await logIn('olga')];
     const headers = await studio.as(olga);
-    const listed = (await (await fetch(`${studio.url}/studio/sessions`, { headers })).json()) as {
+    const listed = (await (
+      await fetch(`${studio.url}/studio/commands/studio-sessions-list`, { method: 'POST', headers, body: '{}' })
+    ).json()) as {
       data: { sessions: readonly { subject: string; vouchedAt: string | null }[] };
     };
     expect(listed.data.sessions.filter(({ subject }) => subject === 'ann')).toHaveLength(2);
     expect(JSON.stringify(listed)).not.toMatch(/token|hash|cookie/i);
     const body = JSON.stringify({ issuer: settings.issuer, subject: 'ann' });
-    const ended = await fetch(`${studio.url}/studio/sessions/end`, { method: 'POST', headers, body });
+    const ended = await fetch(`${studio.url}/studio/commands/studio-sessions-end`, { method: 'POST', headers, body });
     expect(await ended.json()).toMatchObject({ data: { ended: 2 } });
     expect([await personOf(first.jar), await personOf(second.jar)]).toEqual([401, 401]);
     expect(await personOf(other.jar)).toMatchObject({ subject: 'olga' });

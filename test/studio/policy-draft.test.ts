@@ -70,7 +70,8 @@ const commands = (isSaving = true, mayRead: PolicyMayRead = { tables: [], lookup
   });
   return {
     check: (draft: string, signal?: AbortSignal) => check?.run({ text: draft }, undefined, signal),
-    checkBlind: (draft: string) => check?.run({ text: draft }, { name: 'link bob', seesData: false, roles: [] }),
+    checkBlind: (draft: string) =>
+      check?.run({ text: draft }, { name: 'link bob', seesData: false, roles: [], studio: null }),
     save: (draft: string, digest = current.digest) => save?.run({ text: draft, digest }),
     policies,
   };

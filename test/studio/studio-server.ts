@@ -28,13 +28,15 @@ import { createSealer } from '../../src/platform/sealing.js';
 import { createAssistantPath } from '../../src/studio/assistants.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
+import { peopleCommands } from '../../src/studio/people.js';
 import { type ProcessParts, processCommands } from '../../src/studio/process-commands.js';
 import { createRecheck, withRecheck } from '../../src/studio/recheck.js';
 import { createStudioRouter } from '../../src/studio/router.js';
 import { scheduleCommands } from '../../src/studio/schedules.js';
-import { createSearch } from '../../src/studio/search.js';
+import { createSearch, createSearchCommand } from '../../src/studio/search.js';
 import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
-import { removingFiles, type Uploads } from '../../src/studio/uploads.js';
+import { listUploadsCommand, removingFiles, type Uploads } from '../../src/studio/uploads.js';
+import { type ViewParts, viewCommands } from '../../src/studio/view-commands.js';
 import { createViews } from '../../src/studio/views.js';
 import { createWork } from '../../src/studio/work.js';
 
@@ -277,29 +279,7 @@ export const startStudioServer = async (
       return id === someSchedule.id;
     },
   };
-  const all = [...recorded, ...processCommands(process), ...scheduleCommands(schedules)];
-  const work = createWork({
-    ...{ operations: offered, audit, commands: all },
-    dispatch: removingFiles({ uploads, log }, dispatch),
-    dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
-  });
-  const dataAppId = async () => {
-    if (given.isDataAppMissing === true) throw new Refusal('UPSTREAM_UNAVAILABLE', 'There is no data app.');
-    return 'app';
-  };
-  const router = createStudioRouter({
-    ...{ sessions, links, operations: offered },
-    openId,
-    views: createViews(createSealer(Buffer.alloc(32, 7))),
-    dispatch,
-    authenticate: async () => guestCaller as never,
-    work,
-    assistants: createAssistantPath({
-      ...{ sessions, work, operations: offered, commands: all, guard: noGuard, version: '1.2.3' },
-      addressOf: () => '127.0.0.1',
-      origins: { allowedOrigins: [], publicOrigin: null },
-      log,
-    }),
+  const viewing: Pick<ViewParts, 'viewAs' | 'authoring'> = {
     viewAs: async ({ clientId }) => ({
       ...{
         token: 'the-users-token',
@@ -326,13 +306,44 @@ export const startStudioServer = async (
         return 'SELECT $1';
       },
     },
+  };
+  const dataAppId = async () => {
+    if (given.isDataAppMissing === true) throw new Refusal('UPSTREAM_UNAVAILABLE', 'There is no data app.');
+    return 'app';
+  };
+  const views = createViews(createSealer(Buffer.alloc(32, 7)));
+  const authenticate = async () => guestCaller as never;
+  const all = [
+    ...recorded,
+    ...processCommands(process),
+    ...scheduleCommands(schedules),
+    ...peopleCommands(sessions),
+    ...viewCommands({ views, authenticate, audit, ...viewing }),
+    createSearchCommand(createSearch({ store: someFinds(searched), commands: recorded, dataAppId, now: clock.now })),
+    listUploadsCommand(uploads),
+  ];
+  const work = createWork({
+    ...{ operations: offered, audit, commands: all },
+    dispatch: removingFiles({ uploads, log }, dispatch),
+    dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
+  });
+  const router = createStudioRouter({
+    ...{ sessions, links, operations: offered },
+    openId,
+    ...{ views, dispatch, authenticate },
+    work,
+    assistants: createAssistantPath({
+      ...{ sessions, work, operations: offered, commands: all, guard: noGuard, version: '1.2.3' },
+      addressOf: () => '127.0.0.1',
+      origins: { allowedOrigins: [], publicOrigin: null },
+      log,
+    }),
     audit,
     addressOf: () => '127.0.0.1',
     guard: noGuard,
     origins: { allowedOrigins: [], publicOrigin: null },
     isSecure: false,
     log,
-    search: createSearch({ store: someFinds(searched), work, dataAppId, now: clock.now }),
     findKey: async ({ name }) => (name === 'known' ? { kind: 'serviceToken', tokenId: 'of-known' } : undefined),
     uploads,
     page: (_, response) => void response.send('the page'),

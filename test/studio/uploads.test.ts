@@ -77,12 +77,22 @@ const send = async (
   return { status: answer.status, message: error?.message ?? '' };
 };
 
+const isJson = { 'content-type': 'application/json' };
+
 test.each(studioRoles)('the role %s uploads files only if it builds sources', async (role) => {
   const own = { ...(await server.as(personWith([role]))), 'content-type': 'application/octet-stream' };
   const before = await left();
   const status = ['owner', 'author'].includes(role) ? 200 : 403;
   expect((await send('id\n1\n', { given: own })).status).toBe(status);
-  expect((await fetch(`${server.url}/studio/uploads`, { headers: own })).status).toBe(status);
+  expect(
+    (
+      await fetch(`${server.url}/studio/commands/uploads-list`, {
+        method: 'POST',
+        headers: { ...own, ...isJson },
+        body: '{}',
+      })
+    ).status,
+  ).toBe(status);
   expect((await left()).length - before.length).toBe(status === 200 ? 1 : 0);
 });
 
@@ -212,7 +222,13 @@ test.each([
   const { status, message } = await send('id\n1\n', { given: own, url: closed.url });
   expect([status, kept.size]).toEqual([409, 0]);
   expect(message).toContain(named);
-  const { data } = (await (await fetch(`${closed.url}/studio/uploads`, { headers: own })).json()) as {
+  const { data } = (await (
+    await fetch(`${closed.url}/studio/commands/uploads-list`, {
+      method: 'POST',
+      headers: { ...own, ...isJson },
+      body: '{}',
+    })
+  ).json()) as {
     data: { refusal: string };
   };
   expect(data.refusal).toBe(message);

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
-import type { StudioRole } from '../../domain/studio/person.js';
+import type { StudioRole, StudioSession } from '../../domain/studio/person.js';
 import type { Reads } from '../../domain/studio/reads.js';
 import { writeFaults } from '../../http/faults.js';
 
@@ -44,11 +44,14 @@ export type AdminCommand = CommandDeclaration & {
   readonly run: (input: unknown, by?: RunBy, signal?: AbortSignal) => Promise<unknown>;
 };
 
-/** Who runs a command: the name as in the audit, and whether the answer may tell of rows and of claims. */
+/** Who runs a command, and whether the answer may tell of rows and of claims. */
 export type RunBy = {
+  /** As in the audit. Null: the holder of the gateway token. */
   readonly name: string | null;
   readonly seesData: boolean;
   readonly roles: readonly StudioRole[];
+  /** The session in Studio, and the request that it sent. Null: the gateway token runs it. */
+  readonly studio: { readonly session: StudioSession; readonly requestId: string } | null;
 };
 
 export const declareCommand = <Input extends z.ZodType>(
@@ -64,6 +67,12 @@ export const noInput = z.strictObject({});
 export const readers = ['author', 'publisher', 'support', 'auditor'] as const;
 
 export const readBy = (...roles: readonly StudioRole[]): StudioRule => ({ roles, reads: 'definitions' });
+
+/** Where a command of Studio alone was asked from. */
+export const askedIn = ({ studio }: RunBy): NonNullable<RunBy['studio']> => {
+  if (studio === null) throw new Error('only Studio runs this command');
+  return studio;
+};
 
 /** A change, which has an entry in the audit. */
 export const changedBy = (...roles: readonly StudioRole[]): StudioRule => ({ roles, reads: 'nothing', isChange: true });
@@ -84,7 +93,7 @@ export const adminCommand = <Input extends z.ZodType>(
   run: async (given, by, signal) =>
     run(
       decodeInput(declaration.name, declaration.input, given),
-      by ?? { name: null, seesData: true, roles: ['owner'] },
+      by ?? { name: null, seesData: true, roles: ['owner'], studio: null },
       signal ?? new AbortController().signal,
     ),
 });

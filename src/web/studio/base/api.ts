@@ -138,19 +138,17 @@ export const redeemCode = async (code: string): Promise<Session> =>
   dataOf(await send('/studio/session', { method: 'POST', ...json({ code }) })) as Session;
 
 type Post = (url: string, body: unknown) => Promise<unknown>;
-type Read = <T>(path: string, signal?: AbortSignal) => Promise<T>;
 
 const ownersApi = (
   post: Post,
-  read: Read,
   command: Api['command'],
 ): Pick<Api, 'createKey' | 'rotateKey' | 'signingKeys' | 'sessions' | 'endSessions'> => ({
   createKey: async (input) => ((await post('/studio/keys', input)) as { readonly key: string }).key,
   rotateKey: async (input) => ((await post('/studio/keys/rotate', input)) as { readonly key: string }).key,
   signingKeys: (signal) => command('signing-keys', {}, signal),
-  sessions: (signal) => read('sessions', signal),
+  sessions: (signal) => command('studio-sessions-list', {}, signal),
   endSessions: async ({ issuer, subject }) =>
-    ((await post('/studio/sessions/end', { issuer, subject })) as { readonly ended: number }).ended,
+    (await command<{ ended: number }>('studio-sessions-end', { issuer, subject })).ended,
 });
 
 /** `onEnded` is called when the server says that the session has ended. */
@@ -167,8 +165,6 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
   };
   const post = async (url: string, body: unknown, signal?: AbortSignal): Promise<unknown> =>
     dataOf(await ask(url, { method: 'POST', ...json(body), ...(signal ? { signal } : {}) }));
-  const read = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
-    dataOf(await ask(`/studio/${path}`, signal ? { signal } : {})) as T;
   const command = async <T>(name: string, input: object = {}, signal?: AbortSignal) =>
     (await post(`/studio/commands/${name}`, input, signal)) as T;
   return {
@@ -179,21 +175,19 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
       return (await ask(`/studio/api/v2/${path}${search}`, { method, ...sent, ...(signal ? { signal } : {}) })) as T;
     },
     command,
-    view: async (input, signal) => (await post('/studio/views', input, signal)) as View,
-    previewMetric: (body, signal) => post('/studio/metric-preview', body, signal),
-    describeMetric: async (body, signal) =>
-      ((await post('/studio/metric-statement', body, signal)) as { readonly sql: string }).sql,
+    view: (input, signal) => command('view-open', input, signal),
+    previewMetric: (body, signal) => command('metric-preview', body, signal),
+    describeMetric: async (body, signal) => (await command<{ sql: string }>('metric-statement', body, signal)).sql,
     system: (signal) => command('read-system', {}, signal),
-    search: async <T>(query: Readonly<Record<string, string>>, signal: AbortSignal) =>
-      dataOf(await ask(`/studio/search?${new URLSearchParams(query)}`, { signal })) as T,
+    search: (query, signal) => command('search', query, signal),
     queries: (signal) => command('list-slow-queries', {}, signal),
     queryPlan: (id) => command('read-plan', { id }),
     schedules: (tenant, signal) => command('schedules-list', tenant === null ? {} : { tenant }, signal),
     pauseSchedule: async (id, isPaused) => {
       await command(isPaused ? 'schedule-pause' : 'schedule-resume', { id });
     },
-    ...ownersApi(post, read, command),
-    uploads: (signal) => read('uploads', signal),
+    ...ownersApi(post, command),
+    uploads: (signal) => command('uploads-list', {}, signal),
     logOut: async (everywhere = false) => {
       await ask(everywhere ? '/studio/sessions' : '/studio/session', { method: 'DELETE' });
     },

@@ -1,0 +1,103 @@
+/**
+ * Opening a view as a tenant's user, and metrics that an author writes, as the user of a view would read them. They may be
+ * in SQL, so they are no part of the guests' interface: only a session's own page asks, by a view of that session.
+ */
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import { authoredMetric } from '../contract/author-previews.js';
+import { encodeReply } from '../contract/metrics.js';
+import { canonicalJson } from '../domain/canonical-json.js';
+import { definitionSqlParts } from '../domain/dashboard/content-sql.js';
+import type { MetricDefinition } from '../domain/dashboard/metric.js';
+import type { AuthorCaller } from '../domain/guest/caller.js';
+import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
+import { Refusal } from '../domain/refusal.js';
+import { nameInRecords } from '../domain/studio/person.js';
+import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  askedIn,
+  declareCommand,
+  type RunBy,
+  readBy,
+} from '../gateway/common/admin-command.js';
+import { type ViewAs, viewAsInput } from '../gateway/view-as.js';
+import type { Authenticate } from '../http/admission.js';
+import type { Views } from './views.js';
+
+export const openView = declareCommand(
+  'view-open',
+  viewAsInput,
+  readBy('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
+);
+
+export const previewMetric = declareCommand('metric-preview', authoredMetric, { roles: ['author'], reads: 'rows' });
+
+/** Reads no row, so it needs no access to data. */
+export const describeMetric = declareCommand('metric-statement', authoredMetric, readBy('author'));
+
+type AuthoredMetric = Omit<GuestQuery, 'metricId' | 'dashboardId'> & {
+  readonly dashboardId: string;
+  readonly definition: MetricDefinition;
+};
+type Authored<R> = (caller: AuthorCaller, metric: AuthoredMetric, signal: AbortSignal) => Promise<R>;
+
+export type ViewParts = {
+  readonly views: Views;
+  readonly viewAs: ViewAs;
+  readonly authenticate: Authenticate;
+  readonly authoring: { readonly preview: Authored<MetricReply>; readonly describe: Authored<string> };
+  readonly audit: Audit;
+};
+
+const ended = (cause?: unknown): Refusal =>
+  new Refusal('TOKEN_EXPIRED', 'This view has ended. Open it again.', { reason: 'studio-view-unknown', cause });
+
+/** The user of a view that this session opened. Throws TOKEN_EXPIRED for a view that ended, or that is of another session. */
+const authorOf = async ({ views, authenticate }: ViewParts, view: string, by: RunBy): Promise<AuthorCaller> => {
+  const { session } = askedIn(by);
+  try {
+    const { token, sessionId } = views.open(view);
+    if (sessionId !== session.id) throw ended();
+    const caller = await authenticate(['guestToken'], token);
+    if (caller.kind === 'guest') return { ...caller, author: session.person };
+  } catch (error) {
+    throw error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR' ? ended(error) : error;
+  }
+  throw ended();
+};
+
+/** The entry of a preview in SQL: who looked at whose rows, and a digest of the definition. */
+const previewed = (
+  { grant: { clientId, userIdentifier }, author }: AuthorCaller,
+  { definition, dashboardId }: z.output<typeof authoredMetric>,
+  requestId: string,
+): AuditEvent => ({
+  ...{ kind: 'admin', code: 'OK', requestId, clientId },
+  ...(userIdentifier === null ? {} : { user: userIdentifier }),
+  requestDigest: createHash('sha256').update(canonicalJson(definition)).digest('hex'),
+  detail: { command: 'metric-preview', operator: nameInRecords(author), dashboard: dashboardId },
+});
+
+export const viewCommands = (parts: ViewParts): readonly AdminCommand[] => {
+  const { views, viewAs, authoring, audit } = parts;
+  return [
+    /** Answers like `POST /embed-token`, with a sealed view instead of the token. */
+    adminCommand(openView, async (input, by) => {
+      const { session, requestId } = askedIn(by);
+      const { token, serviceUrl: _, ...viewed } = await viewAs(input, { by: nameInRecords(session.person), requestId });
+      return { ...viewed, token: views.seal(token, session), serviceUrl: '/studio/as' };
+    }),
+    adminCommand(previewMetric, async ({ view, ...metric }, by, signal) => {
+      const caller = await authorOf(parts, view, by);
+      // Before the query: SQL whose author cannot be recorded must not run.
+      if (definitionSqlParts(metric.definition).length > 0)
+        await audit.record(previewed(caller, { view, ...metric }, askedIn(by).requestId));
+      return encodeReply(await authoring.preview(caller, metric, signal));
+    }),
+    adminCommand(describeMetric, async ({ view, ...metric }, by, signal) => ({
+      sql: await authoring.describe(await authorOf(parts, view, by), metric, signal),
+    })),
+  ];
+};
