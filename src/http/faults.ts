@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { limits } from '../contract/fields.js';
+import { Refusal } from '../domain/refusal.js';
 
 type Path = readonly PropertyKey[];
 type Issue = z.core.$ZodIssue;
@@ -182,6 +183,13 @@ export const findFaults = (
   }
   const all = schema.safeParse(input);
   return { faults: describeIssues((all.error ?? first.error).issues, input, root) };
+};
+
+/** Returns the parsed body. Throws INVALID_REQUEST_BODY with the place of each fault. */
+export const decodeBody = <T extends z.ZodType>(schema: T, given: unknown): z.output<T> => {
+  const found = findFaults(schema, given, { root: 'body', values: 0 });
+  if ('faults' in found) throw new Refusal('INVALID_REQUEST_BODY', writeFaults(found.faults));
+  return found.data as z.output<T>;
 };
 
 const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;

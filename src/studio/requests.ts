@@ -5,7 +5,7 @@ import { Refusal } from '../domain/refusal.js';
 import type { StudioSession } from '../domain/studio/person.js';
 import { cookieOf, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import { bodyOf } from '../http/body-reader.js';
-import { findFaults, writeFaults } from '../http/faults.js';
+import { decodeBody } from '../http/faults.js';
 import { jsonText } from '../http/json-text.js';
 import { assertOwnPage } from './access.js';
 import { type StudioSessions, studioCookie } from './sessions.js';
@@ -43,15 +43,5 @@ export const sendData = async (response: Response, data: unknown): Promise<void>
 
 const maxBodyBytes = 1024 * 1024;
 /** The body of a request. Throws INVALID_REQUEST_BODY with the place of each fault. */
-export const readInput = async <T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> => {
-  const given = (await bodyOf(request)({ maxBytes: maxBodyBytes, multipart: undefined })) ?? {};
-  const decoded = schema.safeParse(given);
-  if (decoded.success) return decoded.data;
-  const { faults } = faultsOf(schema, given);
-  throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults));
-};
-
-const faultsOf = (schema: z.ZodType, given: unknown): { readonly faults: readonly string[] } => {
-  const found = findFaults(schema, given, { root: 'body', values: 0 });
-  return 'faults' in found ? found : { faults: ['body: not valid'] };
-};
+export const readInput = async <T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> =>
+  decodeBody(schema, (await bodyOf(request)({ maxBytes: maxBodyBytes, multipart: undefined })) ?? {});

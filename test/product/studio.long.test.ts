@@ -464,7 +464,11 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await shoot('search-nothing');
     // Of the audit only a part was searched: that is said, and the rest is searched when it is asked for.
     const part = { data: { groups: [{ kind: 'audit', hits: [], next: 'contents:7:9', isAway: false }] } };
-    await page.route(/studio\/search\?q=nothing\+else$/, (route) => route.fulfill({ json: part }));
+    await page.route('**/studio/commands/search', (route) =>
+      JSON.stringify(route.request().postDataJSON()) === '{"q":"nothing else"}'
+        ? route.fulfill({ json: part })
+        : route.fallback(),
+    );
     await page.keyboard.press('Control+A');
     await page.keyboard.type('nothing else');
     await dialog.getByText('Nothing was found yet.').waitFor();
@@ -797,7 +801,10 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.getByLabel('Search tables and columns').fill('');
     await page.getByText('distance * 1.609').waitFor();
     const session = await logIn(codeIn(await newLink()));
-    const { body } = await studio<{ data: EmbedToken }>(session, '/views', { clientId: 'ATL', claims: analyst('ATL') });
+    const { body } = await studio<{ data: EmbedToken }>(session, '/commands/view-open', {
+      clientId: 'ATL',
+      claims: analyst('ATL'),
+    });
     const fields = await get(`${product.url}/studio/as/api/v2/guest/dashboards/delays--ATL/fields`, body.data.token);
     expect(fields.text).toContain('"label":"Miles","description":null,"synonyms":["range","way"]');
     expect(fields.text).toContain('"description":"One row for each flight"');

@@ -83,7 +83,10 @@ test.each(studioRoles)('the role %s uploads files only if it builds sources', as
   const own = { ...(await server.as(personWith([role]))), 'content-type': 'application/octet-stream' };
   const before = await left();
   const status = ['owner', 'author'].includes(role) ? 200 : 403;
+  server.audited.length = 0;
   expect((await send('id\n1\n', { given: own })).status).toBe(status);
+  // Who may not upload is refused before the file is read.
+  expect(server.audited.some(({ detail }) => detail?.command === 'upload-file')).toBe(status === 200);
   expect(
     (
       await fetch(`${server.url}/studio/commands/uploads-list`, {

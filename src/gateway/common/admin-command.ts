@@ -3,10 +3,9 @@
  * assistants and their oracles read from it who may run it and what its answer tells.
  */
 import { z } from 'zod';
-import { Refusal } from '../../domain/refusal.js';
 import type { StudioRole, StudioSession } from '../../domain/studio/person.js';
 import type { Reads } from '../../domain/studio/reads.js';
-import { writeFaults } from '../../http/faults.js';
+import { decodeBody } from '../../http/faults.js';
 
 /** Who may run a command in Studio, and what the answer tells. */
 export type CommandRule = {
@@ -77,13 +76,6 @@ export const askedIn = ({ studio }: RunBy): NonNullable<RunBy['studio']> => {
 /** A change, which has an entry in the audit. */
 export const changedBy = (...roles: readonly StudioRole[]): StudioRule => ({ roles, reads: 'nothing', isChange: true });
 
-const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input: unknown): z.output<Input> => {
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path, message }) => `${path.join('.') || 'the input'}: ${message}`);
-  throw new Refusal('INVALID_REQUEST_BODY', `The input of ${name} is not valid: ${writeFaults(faults)}`);
-};
-
 /** Joins a command and its function. The input is checked against the schema before `run`. */
 export const adminCommand = <Input extends z.ZodType>(
   declaration: CommandDeclaration<Input>,
@@ -92,7 +84,7 @@ export const adminCommand = <Input extends z.ZodType>(
   ...declaration,
   run: async (given, by, signal) =>
     run(
-      decodeInput(declaration.name, declaration.input, given),
+      decodeBody(declaration.input, given),
       by ?? { name: null, seesData: true, roles: ['owner'], studio: null },
       signal ?? new AbortController().signal,
     ),
