@@ -1,6 +1,7 @@
 /** Access settings of embeds. Both ways to create an embed take them. */
 import { z } from 'zod';
-import type { AccessSettings } from '../domain/dashboard/embed.js';
+import { type AccessSettings, allowanceNames } from '../domain/dashboard/embed.js';
+import { recordOf } from '../domain/record-of.js';
 import { filterColumns, identifier, list } from './fields.js';
 
 const flag = z.boolean().optional();
@@ -10,20 +11,13 @@ export const accessSettings = z
   .strictObject({
     datamartName: identifier.optional().describe('The datamart that the embed reads. Required for dashboards.'),
     isAllowAiPilot: flag,
-    isAllowEmailReports: z.boolean(),
-    isAllowManageMetrics: z.boolean(),
-    isAllowCreateDashboardView: z.boolean(),
+    ...recordOf(allowanceNames, () => z.boolean()),
     isAllowEndUserDashboardFilter: flag,
     dashboardFilterColumns: list(filterColumns)
       .optional()
       .describe('Columns by which the end user may filter dashboards.'),
     isAllowEndUserMetricFilter: flag,
     metricFilterColumns: list(filterColumns).optional().describe('Columns by which the end user may filter metrics.'),
-    isAllowMetricCreation: z.boolean(),
-    isAllowMetricDeletion: z.boolean(),
-    isAllowMetricLayoutChange: z.boolean(),
-    isAllowMetricUpdate: z.boolean(),
-    isAllowUnderlyingData: z.boolean(),
     joinModel: z
       .enum(['single', 'multi'])
       .optional()
@@ -44,13 +38,7 @@ export const dashboardAccessSettings = accessSettings
 
 export const exampleSettings = {
   datamartName: 'flights',
-  isAllowEmailReports: false,
-  isAllowManageMetrics: false,
-  isAllowCreateDashboardView: false,
-  isAllowMetricCreation: false,
-  isAllowMetricDeletion: false,
-  isAllowMetricLayoutChange: false,
-  isAllowMetricUpdate: false,
+  ...recordOf(allowanceNames, () => false),
   isAllowUnderlyingData: true,
   metricCreationMode: 'DRAG_DROP',
 } as const;

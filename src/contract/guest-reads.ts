@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { reportFormats } from '../domain/deliver/schedule.js';
 import type { FilterValue } from '../domain/filter/filter.js';
 import { periods } from '../domain/filter/period.js';
+import { guestPermissionNames } from '../domain/guest/grant.js';
 import {
   type CrossFilter,
   type GuestDashboard,
@@ -16,6 +17,7 @@ import {
   greatestOptions,
   type MetricReply,
 } from '../domain/guest/view.js';
+import { recordOf } from '../domain/record-of.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
 import { encodeListedBoard, listedBoard } from './guest-listed-board.js';
@@ -199,19 +201,7 @@ export const exampleGuestMetric = {
   filters: [],
 };
 
-const noPermissions = {
-  isEnableArchiveMetrics: false,
-  isEnableManageMetrics: false,
-  isEnableCreateDashboardView: false,
-  isEnableMetricUpdation: false,
-  isEnableCustomizeLayout: false,
-  isEnableUnderlyingData: false,
-  isEnableDownloadMetrics: false,
-  isShowSideBar: false,
-  isShowDashboardName: false,
-  isDisableMetricCreation: false,
-  isEnableCreateDashboard: false,
-};
+const noPermissions = recordOf(guestPermissionNames, () => false);
 
 export const getGuestDashboard = operation({
   name: 'getGuestDashboard',

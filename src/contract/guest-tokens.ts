@@ -1,5 +1,7 @@
 /** Operation 1: guest tokens. A field that the specification does not name is refused. */
 import { z } from 'zod';
+import { accessColumns, accessSwitches, guestPermissionNames } from '../domain/guest/grant.js';
+import { recordOf } from '../domain/record-of.js';
 import { filterColumns, filterValues, identifier, limits, list } from './fields.js';
 import { operation } from './operation.js';
 
@@ -7,12 +9,8 @@ const metricValues = (about: string) => z.strictObject({ metricId: identifier, v
 
 /** Settings of the token. They take precedence over the embed's access settings. */
 const accessPermissions = z.strictObject({
-  isAllowEndUserDashboardFilter: z.boolean().optional(),
-  dashboardFilterColumns: list(filterColumns).optional(),
-  isAllowEndUserMetricFilter: z.boolean().optional(),
-  metricFilterColumns: list(filterColumns).optional(),
-  isAllowDashboardFilterNameChange: z.boolean().optional(),
-  isAllowMetricFilterNameChange: z.boolean().optional(),
+  ...recordOf(accessSwitches, () => z.boolean().optional()),
+  ...recordOf(accessColumns, () => list(filterColumns).optional()),
 });
 
 const dashboardAppFilter = z.strictObject({
@@ -45,16 +43,7 @@ const flag = z.boolean().optional();
 
 /** The ten permissions of the interface, and one that Guestlist adds. */
 export const guestPermissions = z.strictObject({
-  isEnableArchiveMetrics: flag,
-  isEnableManageMetrics: flag,
-  isEnableCreateDashboardView: flag,
-  isEnableMetricUpdation: flag,
-  isEnableCustomizeLayout: flag,
-  isEnableUnderlyingData: flag,
-  isEnableDownloadMetrics: flag,
-  isShowSideBar: flag,
-  isShowDashboardName: flag,
-  isDisableMetricCreation: flag,
+  ...recordOf(guestPermissionNames, () => flag),
   isEnableCreateDashboard: flag.describe('Own dashboards of users. False if missing.'),
 });
 

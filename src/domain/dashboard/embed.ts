@@ -1,4 +1,6 @@
 /** A dashboard or metric that a data app shows. Embed ids and dashboard ids of a data app share one namespace. */
+import { namesOf } from '../record-of.js';
+
 export type Embed = {
   readonly embedId: string;
   readonly dataAppId: string;
@@ -13,22 +15,27 @@ export type Embed = {
 
 export type FilterColumns = { readonly tableName: string; readonly columns: readonly string[] };
 
+/** What an embed lets users do, by the setting that allows it. */
+export const allowances = {
+  isAllowEmailReports: 'Reports by e-mail.',
+  isAllowManageMetrics: 'Restoring archived metrics.',
+  isAllowCreateDashboardView: 'Saved views.',
+  isAllowMetricCreation: 'Creating metrics.',
+  isAllowMetricDeletion: 'Archiving and deleting metrics.',
+  isAllowMetricLayoutChange: 'Changing the layout of the board.',
+  isAllowMetricUpdate: 'Changing metrics.',
+  isAllowUnderlyingData: 'The rows behind a chart.',
+} as const;
+export const allowanceNames = namesOf(allowances);
+
 /** The interface's "Access settings", with unchanged names, and those that Guestlist adds. */
-export type AccessSettings = {
+export type AccessSettings = { readonly [Name in keyof typeof allowances]: boolean } & {
   readonly datamartName?: string | undefined;
   readonly isAllowAiPilot?: boolean | undefined;
-  readonly isAllowEmailReports: boolean;
-  readonly isAllowManageMetrics: boolean;
-  readonly isAllowCreateDashboardView: boolean;
   readonly isAllowEndUserDashboardFilter?: boolean | undefined;
   readonly dashboardFilterColumns?: readonly FilterColumns[] | undefined;
   readonly isAllowEndUserMetricFilter?: boolean | undefined;
   readonly metricFilterColumns?: readonly FilterColumns[] | undefined;
-  readonly isAllowMetricCreation: boolean;
-  readonly isAllowMetricDeletion: boolean;
-  readonly isAllowMetricLayoutChange: boolean;
-  readonly isAllowMetricUpdate: boolean;
-  readonly isAllowUnderlyingData: boolean;
   readonly joinModel?: 'single' | 'multi' | undefined;
   readonly isIncrementalJoin?: boolean | undefined;
   readonly metricCreationMode: 'DRAG_DROP' | 'CHAT';
@@ -40,17 +47,7 @@ export type AccessSettings = {
 /** Changes to access settings. A missing or undefined setting is kept. */
 export type SettingsChange = { readonly [Name in keyof AccessSettings]?: AccessSettings[Name] | undefined };
 
-const required = [
-  'isAllowEmailReports',
-  'isAllowManageMetrics',
-  'isAllowCreateDashboardView',
-  'isAllowMetricCreation',
-  'isAllowMetricDeletion',
-  'isAllowMetricLayoutChange',
-  'isAllowMetricUpdate',
-  'isAllowUnderlyingData',
-  'metricCreationMode',
-] as const satisfies readonly (keyof AccessSettings)[];
+const required = [...allowanceNames, 'metricCreationMode'] as const;
 
 /** Returns the names of required settings that are missing. */
 export const missingSettings = (settings: SettingsChange): readonly string[] =>

@@ -3,8 +3,9 @@ import { type Dashboard, isOrCopies, type PlacedMetric } from '../dashboard/dash
 import type { AccessSettings, Embed } from '../dashboard/embed.js';
 import { isOrDescendsFrom, type Metric, type Owner, type Viewer } from '../dashboard/metric.js';
 import type { Reason } from '../reasons.js';
+import { recordOf } from '../record-of.js';
 import { Refusal } from '../refusal.js';
-import type { GuestGrant, GuestPermission, GuestPermissions } from './grant.js';
+import { type GuestGrant, type GuestPermission, type GuestPermissions, guestPermissionNames } from './grant.js';
 
 /**
  * Returns the same refusal for "not in the list", "another client's" and "does not exist", so that the caller cannot
@@ -293,16 +294,7 @@ export const effectivePermissions = (
     return name === 'isDisableMetricCreation' ? asked || setting : asked && setting;
   };
   return {
-    isEnableArchiveMetrics: decide('isEnableArchiveMetrics'),
-    isEnableManageMetrics: decide('isEnableManageMetrics'),
-    isEnableCreateDashboardView: decide('isEnableCreateDashboardView'),
-    isEnableMetricUpdation: decide('isEnableMetricUpdation'),
-    isEnableCustomizeLayout: decide('isEnableCustomizeLayout'),
-    isEnableUnderlyingData: decide('isEnableUnderlyingData'),
-    isEnableDownloadMetrics: decide('isEnableDownloadMetrics'),
-    isShowSideBar: decide('isShowSideBar'),
-    isShowDashboardName: decide('isShowDashboardName'),
-    isDisableMetricCreation: decide('isDisableMetricCreation'),
+    ...recordOf(guestPermissionNames, decide),
     isEnableCreateDashboard: token.isEnableCreateDashboard === true && settings !== null && areBoardsAllowed(settings),
   };
 };

@@ -4,19 +4,14 @@ import type { AccessSettings, FilterColumns } from '../dashboard/embed.js';
 import type { Datamart } from '../datamart/datamart.js';
 import type { FilterValue } from '../filter/filter.js';
 import { type FilterableColumns, filterableColumns, listColumns, noColumns } from './column-filters.js';
-import type { AccessPermissions, GuestGrant } from './grant.js';
+import type { AccessColumns, AccessPermissions, AccessSwitch, GuestGrant } from './grant.js';
 
 /**
  * Access to end-user filters through one embed. The lists name the columns that exist; they are empty if filters are
  * not allowed.
  */
-export type EffectiveAccess = {
-  readonly isAllowEndUserDashboardFilter: boolean;
-  readonly dashboardFilterColumns: readonly FilterColumns[];
-  readonly isAllowEndUserMetricFilter: boolean;
-  readonly metricFilterColumns: readonly FilterColumns[];
-  readonly isAllowDashboardFilterNameChange: boolean;
-  readonly isAllowMetricFilterNameChange: boolean;
+export type EffectiveAccess = { readonly [Name in AccessSwitch]: boolean } & {
+  readonly [Name in AccessColumns]: readonly FilterColumns[];
 };
 
 /** Whether end-user filters are allowed for a dashboard and for a metric. spec-gap: the default is no. */

@@ -47,14 +47,20 @@ export type DashboardValues = {
 };
 
 /** The interface's `params.accessPermissions`. They take precedence over the embed's access settings. */
-export type AccessPermissions = {
-  readonly isAllowEndUserDashboardFilter?: boolean | undefined;
-  readonly dashboardFilterColumns?: readonly FilterColumns[] | undefined;
-  readonly isAllowEndUserMetricFilter?: boolean | undefined;
-  readonly metricFilterColumns?: readonly FilterColumns[] | undefined;
-  readonly isAllowDashboardFilterNameChange?: boolean | undefined;
-  readonly isAllowMetricFilterNameChange?: boolean | undefined;
+export type AccessPermissions = { readonly [Name in AccessSwitch]?: boolean | undefined } & {
+  readonly [Name in AccessColumns]?: readonly FilterColumns[] | undefined;
 };
+
+export const accessSwitches = [
+  'isAllowEndUserDashboardFilter',
+  'isAllowEndUserMetricFilter',
+  'isAllowDashboardFilterNameChange',
+  'isAllowMetricFilterNameChange',
+] as const;
+export type AccessSwitch = (typeof accessSwitches)[number];
+
+export const accessColumns = ['dashboardFilterColumns', 'metricFilterColumns'] as const;
+export type AccessColumns = (typeof accessColumns)[number];
 
 /** The interface's `permissions` and those that Guestlist adds, as the token request gave them. */
 export type GuestPermissions = { readonly [Name in GuestPermission]?: boolean | undefined };

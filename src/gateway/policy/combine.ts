@@ -23,7 +23,14 @@
  * record.ts renders the references for `policy explain`. No other code may combine rules.
  */
 import type { FilterColumns } from '../../domain/dashboard/embed.js';
-import type { AccessPermissions, GuestPermission } from '../../domain/guest/grant.js';
+import {
+  type AccessPermissions,
+  type AccessSwitch,
+  accessSwitches,
+  type GuestPermission,
+  guestPermissionNames,
+} from '../../domain/guest/grant.js';
+import { recordOf } from '../../domain/record-of.js';
 import type { RestrictionRule, Rule } from './rules.js';
 
 /** A value that a restriction binds. */
@@ -115,14 +122,6 @@ export class EmptyIntersection extends Error {
   }
 }
 
-/** The access switches that rules may turn on, in the order of the token request. */
-export const accessSwitches = [
-  'isAllowEndUserDashboardFilter',
-  'isAllowEndUserMetricFilter',
-  'isAllowDashboardFilterNameChange',
-  'isAllowMetricFilterNameChange',
-] as const;
-
 export type CombinedAccess = {
   readonly switches: Union<Rule>;
   /** The filter columns by table. */
@@ -193,22 +192,10 @@ export const combineRules = (rules: readonly Rule[], fileExpiryMinutes: number):
 export const permissionsOf = (
   { permissions }: Pick<CombinedRules, 'permissions'>,
   isDisableMetricCreation: boolean,
-): Readonly<Record<GuestPermission, boolean>> => {
-  const has = (name: GuestPermission): boolean => permissions.has(name);
-  return {
-    isEnableArchiveMetrics: has('isEnableArchiveMetrics'),
-    isEnableManageMetrics: has('isEnableManageMetrics'),
-    isEnableCreateDashboardView: has('isEnableCreateDashboardView'),
-    isEnableMetricUpdation: has('isEnableMetricUpdation'),
-    isEnableCustomizeLayout: has('isEnableCustomizeLayout'),
-    isEnableUnderlyingData: has('isEnableUnderlyingData'),
-    isEnableDownloadMetrics: has('isEnableDownloadMetrics'),
-    isShowSideBar: has('isShowSideBar'),
-    isShowDashboardName: has('isShowDashboardName'),
-    isDisableMetricCreation,
-    isEnableCreateDashboard: has('isEnableCreateDashboard'),
-  };
-};
+): Readonly<Record<GuestPermission, boolean>> => ({
+  ...recordOf(guestPermissionNames, (name) => permissions.has(name)),
+  isDisableMetricCreation,
+});
 
 const tablesOf = (columns: ReadonlyMap<string, Union<Rule>>): readonly FilterColumns[] =>
   [...columns].map(([tableName, union]) => ({ tableName, columns: [...union.keys()] }));
@@ -217,7 +204,7 @@ const tablesOf = (columns: ReadonlyMap<string, Union<Rule>>): readonly FilterCol
 export const accessPermissionsOf = ({ access }: Pick<CombinedRules, 'access'>): AccessPermissions | null => {
   const dashboardFilterColumns = tablesOf(access.dashboardFilterColumns);
   const metricFilterColumns = tablesOf(access.metricFilterColumns);
-  const has = (name: (typeof accessSwitches)[number]): boolean => access.switches.has(name);
+  const has = (name: AccessSwitch): boolean => access.switches.has(name);
   const result: AccessPermissions = {
     ...(dashboardFilterColumns.length > 0 ? { isAllowEndUserDashboardFilter: true, dashboardFilterColumns } : {}),
     ...(metricFilterColumns.length > 0 ? { isAllowEndUserMetricFilter: true, metricFilterColumns } : {}),

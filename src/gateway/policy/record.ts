@@ -3,9 +3,10 @@
  * restrictions that the part came from. This file renders the result of combine.ts and must not combine anything
  * itself.
  */
+
+import { accessSwitches } from '../../domain/guest/grant.js';
 import {
   type AppliedRestriction,
-  accessSwitches,
   type Bound,
   boundFields,
   type CombinedAccess,

@@ -5,7 +5,9 @@
 import { z } from 'zod';
 import { accessSettings } from '../../contract/embeds.js';
 import { filterColumns, identifier } from '../../contract/fields.js';
+import { allowanceNames, allowances } from '../../domain/dashboard/embed.js';
 import { guestPermissionNames } from '../../domain/guest/grant.js';
+import { recordOf } from '../../domain/record-of.js';
 import { channelName } from '../../platform/channels.js';
 import { domainName } from '../../platform/settings.js';
 import { claimTypes } from './expression.js';
@@ -38,14 +40,7 @@ const templateSettings = accessSettings
   })
   .extend({
     isAllowAiPilot: z.boolean().optional().describe('The assistant.'),
-    isAllowEmailReports: off('Reports by e-mail.'),
-    isAllowManageMetrics: off('Restoring archived metrics.'),
-    isAllowCreateDashboardView: off('Saved views.'),
-    isAllowMetricCreation: off('Creating metrics.'),
-    isAllowMetricDeletion: off('Archiving and deleting metrics.'),
-    isAllowMetricLayoutChange: off('Changing the layout of the board.'),
-    isAllowMetricUpdate: off('Changing metrics.'),
-    isAllowUnderlyingData: off('The rows behind a chart.'),
+    ...recordOf(allowanceNames, (name) => off(allowances[name])),
     metricCreationMode: z.enum(['DRAG_DROP', 'CHAT']).default('DRAG_DROP').describe('How end users create metrics.'),
     tableTenancySettings: z
       .array(
