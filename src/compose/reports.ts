@@ -25,7 +25,7 @@ import { createMailLinksRouter, type ReadUnsubscribe } from '../http/mail-links.
 import { closeAll } from '../platform/close-all.js';
 import type { Log } from '../platform/log.js';
 import { repeat } from '../platform/repeat.js';
-import { systemTiming } from '../platform/timing.js';
+import { systemTiming, type Timing } from '../platform/timing.js';
 import { readLanguage } from '../texts/messages.js';
 import { openReport } from '../usecases/guest/schedules.js';
 import { checkAlert } from './alert-content.js';
@@ -92,8 +92,8 @@ type Parts = Passages & {
   readonly log: Log;
   readonly admission: Pick<Admission, 'addressOf' | 'mailGuard'>;
   readonly countWork: CountWork;
-  /** How long to wait when nothing is to do. Left out: the usual times. */
-  readonly everyMs?: { readonly plan: number; readonly send: number };
+  /** Says when the next round of planning and sending is due. Left out: this machine's. */
+  readonly timing?: Timing;
 };
 
 /** UNAUTHORIZED and the end of a token mean that there is no right. */
@@ -165,7 +165,8 @@ const decideWith =
     return 'refused' in found ? found : grantedOf(parts, found);
   };
 
-const usualMs = { plan: 5_000, send: 1_000 };
+/** How long to wait when nothing is to do. */
+const everyMs = { plan: 5_000, send: 1_000 };
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const historyMs = 90 * 24 * hourMs;
@@ -201,9 +202,9 @@ const createJobs = (parts: Parts, unsubscribeUrl: SenderOptions['unsubscribeUrl'
 };
 
 /** Runs `work` again and again while it finds something to do, and then waits. Failures are logged. */
-const keepRunning = (log: Log, everyMs: number, work: () => Promise<boolean>) => {
+const keepRunning = ({ log, timing = systemTiming }: Parts, pauseMs: number, work: () => Promise<boolean>) => {
   let isEnded = false;
-  const stop = repeat(systemTiming, everyMs, async () => {
+  const stop = repeat(timing, pauseMs, async () => {
     try {
       while (!isEnded && (await work()));
     } catch (err) {
@@ -235,19 +236,19 @@ type Started = { readonly router: Router; readonly close: () => Promise<void> };
 
 /** Starts planning and sending, and serves the links that end schedules. */
 export const startReports = (parts: Parts): Started => {
-  const { setup, service, tag, log, admission, countWork, everyMs = usualMs } = parts;
+  const { setup, service, tag, log, admission, countWork } = parts;
   const unsubscribe = createUnsubscribe(tag, setup.origin);
   const stopping = new AbortController();
   const { send, plan, purge } = createJobs(parts, unsubscribe.urlOf, stopping.signal);
-  const senders = Array.from({ length: setup.mail.atOnce }, () => keepRunning(log, everyMs.send, send));
+  const senders = Array.from({ length: setup.mail.atOnce }, () => keepRunning(parts, everyMs.send, send));
   const { deliveries } = service.store;
-  const planner = keepRunning(log, everyMs.plan, async () => {
+  const planner = keepRunning(parts, everyMs.plan, async () => {
     const planned = await plan();
     const { count, seconds } = await deliveries.countWaiting(parts.clock.now());
     countWork('delivery', count, seconds);
     return planned > 0;
   });
-  const purger = keepRunning(log, hourMs, async () => (await purge()) < 0);
+  const purger = keepRunning(parts, hourMs, async () => (await purge()) < 0);
   const bounced = createMailBounced({
     ...setup.hooks,
     ...{ clock: parts.clock, log },

@@ -3,7 +3,7 @@
  * what the recipient's own token reads at that moment, and nothing of an earlier right is used or told.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { DeliveryReason, DeliveryState } from '../../src/domain/deliver/schedule.js';
 import { columnRef, metric } from '../engine/world.js';
 import { sign, startSeconds } from '../gateway/harness.js';
@@ -48,14 +48,11 @@ const check = async (scheduleId: string): Promise<End> => {
   const now = reporting.service.deps.clock.now().getTime();
   const moment = new Date(now - 1_500_000 + moments * 1000);
   await reporting.service.store.schedules.setNext(scheduleId, moment);
-  return vi.waitFor(
-    async () => {
-      const row = (await reporting.rowsOf(scheduleId)).find((one) => one.moment.getTime() === moment.getTime());
-      expect(['sent', 'skipped', 'failed']).toContain(row?.state);
-      return [row?.state, row?.reason] as const;
-    },
-    { timeout: 15_000, interval: 20 },
-  );
+  return reporting.until(async () => {
+    const row = (await reporting.rowsOf(scheduleId)).find((one) => one.moment.getTime() === moment.getTime());
+    expect(['sent', 'skipped', 'failed']).toContain(row?.state);
+    return [row?.state, row?.reason] as const;
+  });
 };
 const subjects = (): readonly (string | undefined)[] => reporting.mailbox.received.map(({ mail }) => mail.subject);
 const lastText = (): string => reporting.mailbox.received.at(-1)?.mail.text ?? '';

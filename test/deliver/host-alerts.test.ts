@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Channel } from '../../src/platform/channels.js';
 import { columnRef, metric } from '../engine/world.js';
 import { isPostgresThere } from '../suites/postgres.js';
@@ -119,14 +119,11 @@ describe.skipIf(!(await isPostgresThere()))('alerts of the host', () => {
     );
   };
   const ended = (scheduleId: string, moment?: Date) =>
-    vi.waitFor(
-      async () => {
-        await outcomesOf(scheduleId, moment);
-        expect(await reporting.service.store.deliveries.hasOpen(scheduleId)).toBe(false);
-        return outcomesOf(scheduleId, moment);
-      },
-      { timeout: 40_000, interval: 50 },
-    );
+    reporting.until(async () => {
+      await outcomesOf(scheduleId, moment);
+      expect(await reporting.service.store.deliveries.hasOpen(scheduleId)).toBe(false);
+      return outcomesOf(scheduleId, moment);
+    });
   /** Lets the alert come once, and returns what became of it, by tenant and user. */
   const check = async (scheduleId: string): Promise<Readonly<Record<string, string>>> => {
     moments += 1;
@@ -290,16 +287,10 @@ describe.skipIf(!(await isPostgresThere()))('alerts of the host', () => {
         const { id } = await make(1, { recipients: { roles: [`sales${run}`] } });
         reporting.mailbox.behave('refuse-for-now');
         await ask('POST', '/send', { scheduleId: id });
-        await vi.waitFor(
-          async () => {
-            const outcomes = await outcomesOf(id);
-            expect([outcomes[`${one} ${ann()}`], outcomes[`${two} ${ann()}`]]).toEqual([
-              'mail-refused',
-              'mail-refused',
-            ]);
-          },
-          { timeout: 40_000, interval: 50 },
-        );
+        await reporting.until(async () => {
+          const outcomes = await outcomesOf(id);
+          expect([outcomes[`${one} ${ann()}`], outcomes[`${two} ${ann()}`]]).toEqual(['mail-refused', 'mail-refused']);
+        });
         await end(started, one);
         reporting.mailbox.behave('take');
         await sql`update guestlist.deliveries set attempt_at = ${reporting.service.deps.clock.now()}

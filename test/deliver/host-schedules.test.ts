@@ -6,7 +6,7 @@ import express from 'express';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import request from 'supertest';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isPostgresThere } from '../suites/postgres.js';
 import { all, daily, openReporting, type Reporting, reportPolicy, type Started, type User } from './reporting.js';
 
@@ -63,19 +63,16 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
   const history = (scheduleId: string): Promise<readonly Sent[]> => ask('GET', '/deliveries', { scheduleId });
   /** Waits until each message has an outcome, and returns the outcomes by tenant and user. */
   const ended = (scheduleId: string): Promise<Readonly<Record<string, string>>> =>
-    vi.waitFor(
-      async () => {
-        const found = await history(scheduleId);
-        expect(found.length).toBeGreaterThan(0);
-        expect(await reporting.service.store.deliveries.hasOpen(scheduleId)).toBe(false);
-        const named = (await history(scheduleId)).map(({ clientId, recipient, state, reason }) => [
-          `${clientId} ${recipient.replace(/^.*\|/, '')}`.trim(),
-          reason ?? state,
-        ]);
-        return Object.fromEntries(named);
-      },
-      { timeout: 40_000, interval: 50 },
-    );
+    reporting.until(async () => {
+      const found = await history(scheduleId);
+      expect(found.length).toBeGreaterThan(0);
+      expect(await reporting.service.store.deliveries.hasOpen(scheduleId)).toBe(false);
+      const named = (await history(scheduleId)).map(({ clientId, recipient, state, reason }) => [
+        `${clientId} ${recipient.replace(/^.*\|/, '')}`.trim(),
+        reason ?? state,
+      ]);
+      return Object.fromEntries(named);
+    });
   const send = async (scheduleId: string): Promise<Readonly<Record<string, string>>> => {
     await ask('POST', '/send', { scheduleId });
     return ended(scheduleId);
@@ -173,13 +170,10 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
         reporting.mailbox.behave('refuse-for-now');
         await ask('POST', '/send', { scheduleId: id });
         const db = reporting.service.database.connect();
-        await vi.waitFor(
-          async () => {
-            const found = (await history(id)).filter(({ clientId }) => [one, two].includes(clientId));
-            expect(found.map(({ reason }) => reason)).toEqual(['mail-refused', 'mail-refused']);
-          },
-          { timeout: 40_000, interval: 50 },
-        );
+        await reporting.until(async () => {
+          const found = (await history(id)).filter(({ clientId }) => [one, two].includes(clientId));
+          expect(found.map(({ reason }) => reason)).toEqual(['mail-refused', 'mail-refused']);
+        });
         await end(started, one);
         reporting.mailbox.behave('take');
         await sql`update guestlist.deliveries set attempt_at = ${reporting.service.deps.clock.now()}
@@ -231,9 +225,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
       id,
       new Date(reporting.service.deps.clock.now().getTime() - 60_000),
     );
-    await vi.waitFor(() => expect(Object.keys(inboxes())).toContain(`${ann()}.${two}@customer.example`), {
-      timeout: 40_000,
-    });
+    await reporting.until(() => expect(Object.keys(inboxes())).toContain(`${ann()}.${two}@customer.example`));
     await ended(id);
     expect(Object.keys(inboxes())).not.toContain(`${ann()}.${one}@customer.example`);
     // An erasure leaves no name of the tenant, nor of who ended what.
@@ -284,9 +276,8 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
       reason: null,
     } as const;
     await service.store.deliveries.insert(theirs, [due], service.deps.clock.now());
-    await vi.waitFor(
-      async () => expect(await service.store.deliveries.list(theirs.id, 9)).toMatchObject([{ reason: 'no-right' }]),
-      { timeout: 40_000, interval: 50 },
+    await reporting.until(async () =>
+      expect(await service.store.deliveries.list(theirs.id, 9)).toMatchObject([{ reason: 'no-right' }]),
     );
     expect(Object.keys(inboxes())).not.toContain(`${ann()}.${one}@customer.example`);
     await ask('DELETE', '', { scheduleId: id });

@@ -5,7 +5,7 @@
 import express from 'express';
 import fc from 'fast-check';
 import request from 'supertest';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Audience } from '../../src/domain/deliver/recipients.js';
 import { sign, startSeconds } from '../gateway/harness.js';
 import { isPostgresThere } from '../suites/postgres.js';
@@ -335,14 +335,11 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
       const { store, deps } = reporting.service;
       const moment = new Date(deps.clock.now().getTime() + 1000 - minutesAgo * 60_000);
       await store.schedules.setNext(id, moment);
-      await vi.waitFor(
-        async () => {
-          const rows = await reporting.rowsOf(id);
-          expect(rows.map((row) => row.moment)).toContainEqual(moment);
-          expect(rows.every(({ state }) => !['due', 'sending'].includes(state))).toBe(true);
-        },
-        { timeout: 15_000, interval: 50 },
-      );
+      await reporting.until(async () => {
+        const rows = await reporting.rowsOf(id);
+        expect(rows.map((row) => row.moment)).toContainEqual(moment);
+        expect(rows.every(({ state }) => !['due', 'sending'].includes(state))).toBe(true);
+      });
       return (await reporting.rowsOf(id))
         .filter(({ state, isRequested }) => state !== 'shared' && !isRequested)
         .map(({ state, reason }) => reason ?? state);
@@ -488,17 +485,12 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
       const moment = new Date(deps.clock.now().getTime() - 1_500_000 + moments * 1000);
       reporting.mailbox.received.length = 0;
       await store.schedules.setNext(id, moment);
-      const some = await vi.waitFor(
-        async () => {
-          const rows = (await store.deliveries.list(id, 100)).filter(
-            (row) => row.moment.getTime() === moment.getTime(),
-          );
-          expect(rows.length).toBeGreaterThan(0);
-          expect(rows.every(({ state }) => !['due', 'sending'].includes(state))).toBe(true);
-          return rows;
-        },
-        { timeout: 15_000, interval: 20 },
-      );
+      const some = await reporting.until(async () => {
+        const rows = (await store.deliveries.list(id, 100)).filter((row) => row.moment.getTime() === moment.getTime());
+        expect(rows.length).toBeGreaterThan(0);
+        expect(rows.every(({ state }) => !['due', 'sending'].includes(state))).toBe(true);
+        return rows;
+      });
       return some
         .filter(({ state }) => state !== 'shared')
         .map(({ recipient, state, reason }) => `${recipient.replace(/^.*\||\..*$/g, '')} ${reason ?? state}`)

@@ -24,6 +24,7 @@ import type { Backing } from '../suites/metadata.js';
 import { testSealer } from '../suites/sealer.js';
 import { statements } from '../usecases/world.js';
 import { openMailbox } from './mailbox.js';
+import { createRounds, type Rounds } from './rounds.js';
 
 /** Signs hooks. */
 export const hookSecret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
@@ -108,6 +109,17 @@ export const openReporting = async (
     return (body as { data: T }).data;
   };
 
+  const running = new Set<Rounds>();
+  /** Plans and sends until the check passes, and returns its result. */
+  const until = <T>(check: () => T | Promise<T>): Promise<T> =>
+    vi.waitFor(
+      async () => {
+        for (const { run } of running) await run();
+        return check();
+      },
+      { timeout: 40_000, interval: 20 },
+    );
+
   const start = async (first = reportPolicy()) => {
     const clock = createMovableClock();
     const policies = changeablePolicies(first);
@@ -126,13 +138,18 @@ export const openReporting = async (
     const admission = { mailGuard, addressOf: () => '127.0.0.1' };
     const parts = { admission, setup, reports: connected.reports, service, ...rights, clock: service.deps.clock, log };
     const work = new Map<string, readonly [count: number, seconds: number]>();
+    const rounds = createRounds();
     const { router, close } = startReports({
       ...parts,
       countWork: (kind, ...numbers) => void work.set(kind, numbers),
       tag,
-      everyMs: { plan: 100, send: 50 },
+      timing: rounds.timing,
     });
-    onTestFinished(close);
+    running.add(rounds);
+    onTestFinished(async () => {
+      running.delete(rounds);
+      await close();
+    });
     const clientId = `c${randomUUID().slice(0, 8)}`;
     return { ...gateway, policies, clock, router, work, reportLines: lines, clientId };
   };
@@ -153,30 +170,24 @@ export const openReporting = async (
   const rowsOf = async (scheduleId: string) => service.store.deliveries.list(scheduleId, 10);
   /** Waits until the report has ended, and returns how. */
   const ended = (scheduleId: string) =>
-    vi.waitFor(
-      async () => {
-        const [row] = await rowsOf(scheduleId);
-        expect(['sent', 'skipped', 'failed']).toContain(row?.state);
-        return [row?.state, row?.reason];
-      },
-      { timeout: 15_000, interval: 50 },
-    );
+    until(async () => {
+      const [row] = await rowsOf(scheduleId);
+      expect(['sent', 'skipped', 'failed']).toContain(row?.state);
+      return [row?.state, row?.reason];
+    });
   /** Waits until each recipient of the latest moment has an outcome, and returns the outcomes by recipient. */
   const settled = (scheduleId: string) =>
-    vi.waitFor(
-      async () => {
-        const rows = await service.store.deliveries.list(scheduleId, 100);
-        const latest = rows.filter(({ moment }) => moment.getTime() === rows[0]?.moment.getTime());
-        const ends = latest.map(({ state }) => state);
-        expect(ends.length).toBeGreaterThan(0);
-        expect(ends.every((state) => ['sent', 'skipped', 'failed', 'shared'].includes(state))).toBe(true);
-        return latest
-          .filter(({ state }) => state !== 'shared')
-          .map(({ recipient, state, reason }) => `${recipient.replace(/^.*\||\..*$/g, '')} ${reason ?? state}`)
-          .toSorted();
-      },
-      { timeout: 15_000, interval: 50 },
-    );
+    until(async () => {
+      const rows = await service.store.deliveries.list(scheduleId, 100);
+      const latest = rows.filter(({ moment }) => moment.getTime() === rows[0]?.moment.getTime());
+      const ends = latest.map(({ state }) => state);
+      expect(ends.length).toBeGreaterThan(0);
+      expect(ends.every((state) => ['sent', 'skipped', 'failed', 'shared'].includes(state))).toBe(true);
+      return latest
+        .filter(({ state }) => state !== 'shared')
+        .map(({ recipient, state, reason }) => `${recipient.replace(/^.*\||\..*$/g, '')} ${reason ?? state}`)
+        .toSorted();
+    });
   const metricsOf = async ({ token, board }: User) =>
     (await dataOf<{ metrics: { metricId: string }[] }>(call('GET', board, token))).metrics;
   const csvOf = async (user: User, dashboardFilter: Readonly<Record<string, unknown>> = {}): Promise<string> => {
@@ -214,7 +225,8 @@ export const openReporting = async (
     await folder.remove();
   };
   return {
-    ...{ mailbox, service, connected, setup, call, dataOf, start, login, schedule, sendNow, rowsOf, ended, settled },
+    ...{ mailbox, service, connected, setup, call, dataOf, start, login, schedule, sendNow, rowsOf, until, ended },
+    ...{ settled },
     ...{ metricsOf, csvOf, arrived, addMetric, changeRows, close },
   };
 };

@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import readXlsx from 'read-excel-file/node';
 import { Webhook } from 'standardwebhooks';
 import request from 'supertest';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callTool } from '../../src/mcp/call-tool.js';
 import { grantedTools } from '../../src/mcp/tools.js';
 import { sign, startSeconds } from '../gateway/harness.js';
@@ -131,7 +131,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     const [one] = reporting.mailbox.received;
     expect([one?.recipients, one?.mail.subject]).toEqual([['ann@customer.example'], 'Daily: Delays']);
     expect(one?.mail.text).toContain('https://app.example/reports/');
-    await vi.waitFor(() => expect(started.work.get('delivery')).toEqual([0, 0]));
+    await reporting.until(() => expect(started.work.get('delivery')).toEqual([0, 0]));
   }, 30_000);
 
   test('reports that came back count as failed, and a hard bounce pauses the schedule', async () => {
@@ -248,10 +248,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     const later = await reporting.login(started, 'a', { sub: 'filtered' });
     await reporting.sendNow(later, next);
     const latest = async () => (await reporting.rowsOf(next))[0];
-    await vi.waitFor(async () => expect(await latest()).toMatchObject({ state: 'due', reason: 'content-failed' }), {
-      timeout: 15_000,
-      interval: 50,
-    });
+    await reporting.until(async () => expect(await latest()).toMatchObject({ state: 'due', reason: 'content-failed' }));
     expect(reporting.arrived()).toEqual([expected]);
   }, 60_000);
 
