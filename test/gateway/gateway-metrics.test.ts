@@ -14,8 +14,8 @@ import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js'
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { createRedisCache } from '../../src/platform/cache-redis.js';
 import { systemClock } from '../../src/platform/clock.js';
-import { openDatabase } from '../../src/platform/database.js';
 import { createMemoryLimiters, createRedisLimiters } from '../../src/platform/limiter.js';
+import { openBareDatabase } from '../suites/metadata.js';
 import { freePort } from '../suites/redis.js';
 import { analyst, captureLog, createMovableClock, startGateway, usualLimits, usualUpstream } from './harness.js';
 import { openTestLedger } from './ledgers.js';
@@ -140,7 +140,7 @@ describe('a gateway counts', () => {
 });
 
 it('a gateway is ready while its ledger is available', async () => {
-  const database = await openDatabase({ databaseUrl: null, folder: null });
+  const database = await openBareDatabase();
   const ledger = await openLedger(database.connect<LedgerTables>(), false);
   const { assertReady } = await startGateway({ ledger });
   await assertReady();

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { ledgerMigrations } from '../../src/gateway/ledger/migrations.js';
 import { openDatabase } from '../../src/platform/database.js';
+import { openBareDatabase } from '../suites/metadata.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { openTestLedger } from './ledgers.js';
 
@@ -19,7 +20,7 @@ describe('the ledger', () => {
   });
 
   it('refuses a database of a version before the first release, and does not change it', async () => {
-    const database = await openDatabase({ databaseUrl: null, folder: null });
+    const database = await openBareDatabase();
     onTestFinished(() => database.close());
     const db = database.connect<LedgerTables>();
     await sql`create schema guestlist_gateway`.execute(db);

@@ -61,6 +61,12 @@ export const createMigratedDatabase = async (name?: string): Promise<OwnDatabase
 /** Copies the database of this name. Nothing may be connected to it. */
 export const copyDatabase = (name: string): Promise<OwnDatabase> => createOwnDatabase(`${databasePrefix}${name}`);
 
+/** Returns a database of its own without tables: on the server if there is one, since PGlite takes seconds to start. */
+export const openBareDatabase = async (): Promise<Database> => {
+  const url = (await isPostgresThere()) ? (await createOwnDatabase()).url : null;
+  return openDatabase({ databaseUrl: url, folder: null });
+};
+
 const openNew = async (backing: Backing): Promise<TestDatabase> => {
   const url = backing === 'postgres' ? (await createMigratedDatabase()).url : null;
   const database = await openDatabase({ databaseUrl: url, folder: null });
