@@ -45,13 +45,13 @@ const readWatched = async (api: Api, signal: AbortSignal): Promise<Reading> => {
     read('deliveries', 'deliveries', () =>
       api.schedules<{ schedules: NonNullable<Watched['schedules']> }>(null, signal),
     ),
-    read('queries', null, () => api.queries<{ failed: readonly unknown[] }>(signal)),
+    read('queries', null, () => api.queries<{ failed: readonly unknown[] | null }>(signal)),
   ]);
   const watched = {
     ...(system === undefined ? {} : { system }),
     ...(rollouts === undefined ? {} : { rollouts: rollouts.rollouts }),
     ...(schedules === undefined ? {} : { schedules: schedules.schedules }),
-    ...(queries === undefined ? {} : { failedQueries: queries.failed }),
+    ...(queries === undefined ? {} : { failedQueries: queries.failed ?? [] }),
   };
   return { watched, unread };
 };
