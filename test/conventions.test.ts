@@ -126,6 +126,7 @@ const mayImport: Readonly<
       'usecases',
       'engine',
       'demo',
+      'studio',
     ],
     packages: [/^[^.]/],
   },

@@ -1,7 +1,9 @@
 /** `guestlist audit`: is the record whole, and what is in it. */
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 import { assertAnchor, ChainFault, type ChainHead, entryOfLine, follow, genesisHash } from '../gateway/audit/chain.js';
+import { exportAuditCommand, verifyAuditCommand } from '../gateway/audit/commands.js';
+import type { Verification } from '../gateway/audit/read.js';
+import type { AnswerOf } from '../gateway/common/admin-command.js';
 import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { readCount, unknownSubcommand, WrongCall } from './wrong-call.js';
@@ -21,13 +23,7 @@ const headOf = (text: string): ChainHead => {
   return { seq: Number(seq), hash };
 };
 
-const verification = z.object({
-  entries: z.number(),
-  head: z.object({ seq: z.number(), hash: z.string() }),
-  fault: z.object({ seq: z.number(), message: z.string() }).nullable(),
-});
-
-const say = ({ entries, head, fault }: z.output<typeof verification>): number => {
+const say = ({ entries, head, fault }: Verification): number => {
   if (fault !== null) {
     console.error(`The audit is NOT whole: ${fault.message}. The first ${entries} entries hold together.`);
     return 1;
@@ -67,18 +63,14 @@ const verifyFile = (file: string, anchor: ChainHead | undefined): number => {
   }
 };
 
-const exportPage = z.object({
-  lines: z.array(z.string()),
-  names: z.array(z.record(z.string(), z.string()).nullable()).optional(),
-  next: z.number().nullable(),
-});
-
 type ExportOptions = { readonly tenant?: string; readonly kind?: string; readonly names: boolean };
 
 const exportAll = async (after: number, options: ExportOptions, url: string | undefined): Promise<number> => {
   for (let next: number | null = after; next !== null; ) {
-    const page: z.output<typeof exportPage> = exportPage.parse(
-      await callGateway('audit-export', { after: next, ...options }, url),
+    const page: AnswerOf<typeof exportAuditCommand> = await callGateway(
+      exportAuditCommand,
+      { after: next, ...options },
+      url,
     );
     page.lines.forEach((line, index) => {
       console.log(options.names ? JSON.stringify({ ...page.names?.[index], entry: JSON.parse(line) }) : line);
@@ -131,5 +123,5 @@ export const runAudit = async (args: readonly string[]): Promise<number> => {
     return verifyFile(values.file, head);
   }
   const input = head === undefined ? {} : { head };
-  return say(verification.parse(await callGateway('audit-verify', input, values.url)));
+  return say(await callGateway(verifyAuditCommand, input, values.url));
 };

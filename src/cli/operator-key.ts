@@ -1,5 +1,5 @@
 /** `guestlist operator-key`: keys with which assistants of operators call `/studio/mcp`. */
-import { z } from 'zod';
+import { createOperatorKey, endOperatorKey, listOperatorKeys } from '../studio/operator-keys.js';
 import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { readCount, unknownSubcommand, WrongCall } from './wrong-call.js';
@@ -18,11 +18,6 @@ const ofCreate = { roles: { type: 'string' }, days: { type: 'string' }, ...commo
 type Values = { readonly url?: string | undefined };
 type CreateValues = Values & { readonly roles?: string | undefined; readonly days?: string | undefined };
 
-const created = z.object({ key: z.string(), expiresAt: z.string() });
-const listed = z.object({
-  keys: z.array(z.object({ name: z.string(), roles: z.array(z.string()), usedAt: z.string(), expiresAt: z.string() })),
-});
-
 const refuse = (message: string): never => {
   throw new WrongCall(`${message}\n\n${usage}`);
 };
@@ -30,22 +25,20 @@ const refuse = (message: string): never => {
 const create = async (name: string, { roles, days, url }: CreateValues): Promise<void> => {
   const wanted = (roles ?? refuse('give --roles')).split(',').map((role) => role.trim());
   const life = days === undefined ? {} : { days: readCount('--days', days) };
-  const { key, expiresAt } = created.parse(
-    await callGateway('operator-key-create', { name, roles: wanted, ...life }, url),
-  );
+  const { key, expiresAt } = await callGateway(createOperatorKey, { name, roles: wanted, ...life }, url);
   console.log(key);
   console.error(`Ends at ${expiresAt}. It is not shown again.`);
 };
 
 const list = async ({ url }: Values): Promise<void> => {
-  const { keys } = listed.parse(await callGateway('operator-key-list', {}, url));
+  const { keys } = await callGateway(listOperatorKeys, {}, url);
   for (const { name, roles, usedAt, expiresAt } of keys)
     console.log(`${name}  ${roles.join(',')}  used ${usedAt}  ends ${expiresAt}`);
   if (keys.length === 0) console.log('There are no keys.');
 };
 
 const end = async (name: string, { url }: Values): Promise<void> => {
-  await callGateway('operator-key-end', { name }, url);
+  await callGateway(endOperatorKey, { name }, url);
   console.log(`The key ${name} is ended.`);
 };
 

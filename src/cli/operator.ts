@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { networkInterfaces, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { AnswerOf, CommandDeclaration } from '../gateway/common/admin-command.js';
 import { operatorHeader } from '../gateway/http/admin.js';
 import { readOperatorSettings } from '../main.js';
 import { WrongCall } from './wrong-call.js';
@@ -105,10 +106,16 @@ const callServer = async (half: Half, { method, path, body }: Sent, url: string 
   throw wrongCallCodes.has(code) ? new WrongCall(message) : new OperatorError(`${code}: ${message}`);
 };
 
-/** Runs one command of the gateway at `url`; left out: where the configuration says that it listens. Throws OperatorError, and WrongCall
- * for input that it refuses. */
-export const callGateway = (command: string, input: unknown, url?: string): Promise<unknown> =>
-  callServer('gateway', { method: 'POST', path: `/gateway/admin/${command}`, body: input }, url);
+/** Runs one command of the gateway at `url`; left out: where the configuration says that it listens. The gateway checks the input.
+ * Throws OperatorError, and WrongCall for input that it refuses. */
+export const callGateway = async <Command extends CommandDeclaration>(
+  { name, output }: Command,
+  input: object,
+  url?: string,
+): Promise<AnswerOf<Command>> => {
+  const asked = { method: 'POST', path: `/gateway/admin/${name}`, body: input } as const;
+  return output.parse(await callServer('gateway', asked, url)) as AnswerOf<Command>;
+};
 
 /** Reads one operation of the service at `url`; left out: where the configuration says that it listens. Throws as `callGateway` does. */
 export const readService = (path: string, query: Readonly<Record<string, string>>, url?: string): Promise<unknown> =>

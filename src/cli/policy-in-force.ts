@@ -1,12 +1,8 @@
 /** Which policy the running gateway reads, for commands that write policies. */
-import { z } from 'zod';
 import { loadPolicyFile } from '../gateway/policy/load.js';
+import { reloadPolicy } from '../gateway/policy/policies.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { callGateway, OperatorError } from './operator.js';
-
-const reloaded = z.object({ file: z.string(), digest: z.string() });
-
-const reload = async (url: string | undefined) => reloaded.parse(await callGateway('policy-reload', {}, url));
 
 /** The digest of the policy at `path`; undefined if there is no valid one. */
 const digestAt = (path: string): string | undefined => {
@@ -20,7 +16,7 @@ const digestAt = (path: string): string | undefined => {
 
 /** Throws OperatorError if the running gateway does not read the policy at `path`. */
 export const assertGatewayReads = async (path: string, url: string | undefined): Promise<void> => {
-  const { file, digest } = await reload(url);
+  const { file, digest } = await callGateway(reloadPolicy, {}, url);
   const written = digestAt(path);
   // A policy with faults is not in force, so its digest says nothing.
   if (file === path && (written === undefined || written === digest)) return;
@@ -31,6 +27,6 @@ export const assertGatewayReads = async (path: string, url: string | undefined):
 
 /** Throws OperatorError if the gateway did not take the policy that was written to `path`. */
 export const assertPolicyTaken = async (path: string, url: string | undefined): Promise<void> => {
-  if ((await reload(url)).digest === digestAt(path)) return;
+  if ((await callGateway(reloadPolicy, {}, url)).digest === digestAt(path)) return;
   throw new OperatorError(`${path} is written, but the gateway did not take it. Its log says why (policy.refused).`);
 };

@@ -2,12 +2,15 @@
 import { dirname, isAbsolute, relative } from 'node:path';
 import { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
+import type { InputOf } from '../gateway/common/admin-command.js';
 import { decodeBody } from '../gateway/common/wire.js';
 import { loadPolicyFile } from '../gateway/policy/load.js';
 import type { UnknownName } from '../gateway/policy/names.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
+import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
 import { ConfigError } from '../platform/config.js';
 import { explainGrant } from '../policy-tools/explain.js';
+import { explainPolicy } from '../policy-tools/explain-command.js';
 import { writeExplanation } from '../policy-tools/explain-text.js';
 import { isFolder, listTestFiles, loadEach, loadPolicies, readInput } from '../policy-tools/files.js';
 import { policyJsonSchema, tenantFileJsonSchema, writeJsonSchema } from '../policy-tools/json-schema.js';
@@ -17,14 +20,14 @@ import { readSample } from '../policy-tools/sample.js';
 import { countFailed, runPolicyTests, type TestReport, writeTestReport } from '../policy-tools/test.js';
 import { loadPolicyTestFile } from '../policy-tools/test-file.js';
 import { parseOptions } from './kit/options.js';
+import type { callGateway } from './operator.js';
 import { unknownSubcommand, WrongCall } from './wrong-call.js';
 
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };
 export type PolicyCommandOptions = {
   /** The path of the configured policy; undefined without a configuration. */
   readonly configuredPolicies: () => string | undefined;
-  /** Runs a command of a running gateway. */
-  readonly callGateway: (command: string, input: unknown, url?: string) => Promise<unknown>;
+  readonly callGateway: typeof callGateway;
   readonly now: () => Date;
 };
 
@@ -95,8 +98,7 @@ const checkNames = async (
   url: string | undefined,
 ): Promise<Names> => {
   try {
-    const ask = (command: string, input: unknown) => callGateway(command, input, url);
-    return { unknown: await unknownNamesOf(policies.values(), ask) };
+    return { unknown: await unknownNamesOf(policies.values(), (input) => callGateway(checkPolicyNames, input, url)) };
   } catch (error) {
     if (url !== undefined || !(error instanceof Error)) throw error;
     return { unchecked: error.message };
@@ -153,15 +155,11 @@ const explainFlags = {
   json: { type: 'boolean' },
 } as const;
 
-const explained = z.object({ explanation: z.unknown(), text: z.string() });
-
-type Asked = { readonly request: string } | { readonly claims: unknown; readonly body: unknown; readonly now?: string };
-
 const runExplain: Run = async (args, output, options) => {
   const { callGateway, now } = options;
   const { values } = parseOptions({ args: [...args], options: explainFlags });
   const { as, policy, tenant, embeds, timezone, lookup, url, request } = values;
-  const ask = async (input: Asked) => explained.parse(await callGateway('policy-explain', input, url));
+  const ask = (input: InputOf<typeof explainPolicy>) => callGateway(explainPolicy, input, url);
   const explain = async () => {
     if (request !== undefined) {
       const other = Object.keys(values).find((name) => !['request', 'url', 'json'].includes(name));

@@ -1,5 +1,5 @@
 /** `guestlist revoke` and `guestlist unrevoke`: what a running gateway is told to end, and to accept again. */
-import { z } from 'zod';
+import { revoke as revokeCommand, unrevoke as unrevokeCommand } from '../gateway/revocation/commands.js';
 import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { unknownSubcommand, WrongCall } from './wrong-call.js';
@@ -64,24 +64,21 @@ const inputOf = (by: string, subject: string | undefined, values: Values): Recor
   }
 };
 
-const answer = z.object({ message: z.string(), revoked: z.number().nullable().optional() });
-
-const run = async (command: 'revoke' | 'unrevoke', args: readonly string[]): Promise<void> => {
+const run = async (command: typeof revokeCommand | typeof unrevokeCommand, args: readonly string[]): Promise<void> => {
   const { values, positionals } = parse(args);
   if (values.help === true) {
     console.log(usage);
     return;
   }
   const [by = '', subject, ...rest] = positionals;
-  const kinds: readonly string[] = kindsOf[command];
-  if (!kinds.includes(by)) throw unknownSubcommand(command, by, kinds, usage);
+  const kinds: readonly string[] = kindsOf[command.name];
+  if (!kinds.includes(by)) throw unknownSubcommand(command.name, by, kinds, usage);
   if (rest.length > 0) refuse(`there is too much: ${rest.join(' ')}`);
-  const { message, revoked } = answer.parse(await callGateway(command, inputOf(by, subject, values), values.url));
-  console.log(
-    revoked === null || revoked === undefined ? message : `${message} Tokens that worked until now: ${revoked}.`,
-  );
+  const answer = await callGateway(command, inputOf(by, subject, values), values.url);
+  const revoked = 'revoked' in answer ? answer.revoked : null;
+  console.log(revoked === null ? answer.message : `${answer.message} Tokens that worked until now: ${revoked}.`);
 };
 
 /** Rejects with OperatorError or WrongCall, whose messages are for the terminal. */
-export const revoke = (args: readonly string[]): Promise<void> => run('revoke', args);
-export const unrevoke = (args: readonly string[]): Promise<void> => run('unrevoke', args);
+export const revoke = (args: readonly string[]): Promise<void> => run(revokeCommand, args);
+export const unrevoke = (args: readonly string[]): Promise<void> => run(unrevokeCommand, args);

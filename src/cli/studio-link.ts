@@ -1,5 +1,5 @@
 /** `guestlist studio-link`: a link that logs in to Studio, once. */
-import { z } from 'zod';
+import { createLink } from '../studio/login-links.js';
 import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
@@ -8,8 +8,6 @@ const usage = `guestlist studio-link [--url URL]
 
 Prints a link that logs in to Studio as owner. It works once, for 12 hours, until the server restarts.
   --url URL   the gateway; left out: where the configuration says that it listens`;
-
-const answer = z.object({ url: z.string() });
 
 /** Rejects with OperatorError or WrongCall, whose messages are for the terminal. */
 export const runStudioLink = async (args: readonly string[]): Promise<void> => {
@@ -23,5 +21,5 @@ export const runStudioLink = async (args: readonly string[]): Promise<void> => {
     return;
   }
   if (positionals.length > 0) throw new WrongCall(`there is too much: ${positionals.join(' ')}\n\n${usage}`);
-  console.log(answer.parse(await callGateway('studio-link', {}, values.url)).url);
+  console.log((await callGateway(createLink, {}, values.url)).url);
 };

@@ -1,5 +1,5 @@
 /** `guestlist tenants history` and `check`: what a template was, and whether it is fit for the tenants. */
-import { z } from 'zod';
+import { checkTemplateCommand, listEditionsCommand } from '../gateway/rollout/commands.js';
 import { parseOptions } from './kit/options.js';
 import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
@@ -10,34 +10,6 @@ export const templateUsage = `  guestlist tenants history TEMPLATE [--limit N]
   guestlist tenants check TEMPLATE [--tenant A,B] [--count N]
                                              run every metric of a template for some tenants, each with its own rows, and
                                              name what fails, is empty, is cut off or is slow. Ends with 1 where one fails`;
-
-const history = z.object({
-  editions: z.array(
-    z.object({
-      number: z.number(),
-      version: z.string(),
-      label: z.string().nullable(),
-      at: z.string(),
-      by: z.string().nullable(),
-      copies: z.number(),
-      changes: z.array(z.string()),
-    }),
-  ),
-  unpublished: z.array(z.string()),
-});
-
-const checked = z.object({
-  version: z.string(),
-  tenants: z.array(z.object({ clientId: z.string(), metrics: z.number() })),
-  faults: z.array(
-    z.object({
-      level: z.enum(['error', 'warning']),
-      clientId: z.string().nullable(),
-      metric: z.string().nullable(),
-      text: z.string(),
-    }),
-  ),
-});
 
 const oneTemplate = (command: string, positionals: readonly string[]): string => {
   const [template, ...rest] = positionals;
@@ -50,7 +22,7 @@ export const tenantsHistory = async (args: readonly string[]): Promise<number> =
   const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options });
   const template = oneTemplate('history', positionals);
   const limit = values.limit === undefined ? {} : { limit: readCount('--limit', values.limit) };
-  const answer = history.parse(await callGateway('template-history', { template, ...limit }, values.url));
+  const answer = await callGateway(listEditionsCommand, { template, ...limit }, values.url);
   if (values.json === true) {
     console.log(JSON.stringify(answer, null, 2));
     return 0;
@@ -81,7 +53,7 @@ export const tenantsCheck = async (args: readonly string[]): Promise<number> => 
     ...(values.tenant === undefined ? {} : { clientIds: values.tenant.split(',') }),
     ...(values.count === undefined ? {} : { tenants: readCount('--count', values.count) }),
   };
-  const answer = checked.parse(await callGateway('template-check', { template, ...input }, values.url));
+  const answer = await callGateway(checkTemplateCommand, { template, ...input }, values.url);
   const isFailed = answer.faults.some(({ level }) => level === 'error');
   if (values.json === true) console.log(JSON.stringify(answer, null, 2));
   else {

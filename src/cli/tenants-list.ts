@@ -1,29 +1,12 @@
-import { z } from 'zod';
+import type { AnswerOf } from '../gateway/common/admin-command.js';
+import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { parseOptions } from './kit/options.js';
 import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
 import { readCount } from './wrong-call.js';
 
-const answer = z.object({
-  tenants: z.array(
-    z.object({
-      clientId: z.string().nullable(),
-      tenantRef: z.string(),
-      state: z.string(),
-      outcome: z.string(),
-      dashboards: z.array(
-        z.object({
-          template: z.string(),
-          templateVersion: z.string().nullable(),
-          step: z.string(),
-          failure: z.object({ step: z.string().nullable(), reason: z.string().nullable() }).nullable(),
-        }),
-      ),
-    }),
-  ),
-  next: z.string().nullable(),
-});
-type Dashboard = z.output<typeof answer>['tenants'][number]['dashboards'][number];
+type Answer = AnswerOf<typeof listTenantsCommand>;
+type Dashboard = Answer['tenants'][number]['dashboards'][number];
 
 const describe = ({ template, templateVersion, step, failure }: Dashboard): string => {
   const version = templateVersion === null ? '' : `@${templateVersion.slice(0, 8)}`;
@@ -31,7 +14,7 @@ const describe = ({ template, templateVersion, step, failure }: Dashboard): stri
   return step === 'ready' ? `${template}${version}` : `${template}${version} (${step})`;
 };
 
-const write = ({ tenants, next }: z.output<typeof answer>): void => {
+const write = ({ tenants, next }: Answer): void => {
   const rows = tenants.map(({ clientId, tenantRef, state, outcome, dashboards }) => [
     clientId ?? `(erased: ${tenantRef.slice(0, 12)})`,
     state,
@@ -65,8 +48,8 @@ export const tenantsList = async (args: readonly string[]): Promise<number> => {
     ...(tenant === undefined ? {} : { clientId: tenant }),
     ...(limit === undefined ? {} : { limit: readCount('--limit', limit) }),
   };
-  const result = await callGateway('tenants-list', input, url);
+  const result = await callGateway(listTenantsCommand, input, url);
   if (json === true) console.log(JSON.stringify(result, null, 2));
-  else write(answer.parse(result));
+  else write(result);
   return 0;
 };

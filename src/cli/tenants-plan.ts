@@ -1,36 +1,17 @@
 /** `guestlist tenants plan`: what a roll-out of a template would do, tenant by tenant. */
-import { z } from 'zod';
+import type { AnswerOf } from '../gateway/common/admin-command.js';
+import { planRolloutCommand } from '../gateway/rollout/commands.js';
 import { parseOptions } from './kit/options.js';
 import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
-export const conflicts = z.array(z.object({ path: z.string(), kind: z.string() }));
-
-const tenant = z.object({
-  clientId: z.string(),
-  dashboardId: z.string(),
-  status: z.string(),
-  isEdited: z.boolean().nullable(),
-  fromVersion: z.string().nullable(),
-  adoptable: z.string().nullable(),
-  conflicts,
-  fault: z.string().nullable(),
-});
-type Tenant = z.output<typeof tenant>;
-
-const page = z.object({
-  template: z.string(),
-  version: z.string(),
-  label: z.string().nullable(),
-  tenants: z.array(tenant),
-  next: z.string().nullable(),
-});
+type Tenant = AnswerOf<typeof planRolloutCommand>['tenants'][number];
 
 /** As git shortens its own. */
 const short = (version: string | null): string => version?.slice(0, 12) ?? '-';
 
-export const writeConflicts = (list: z.output<typeof conflicts>): string =>
+export const writeConflicts = (list: readonly Pick<Tenant['conflicts'][number], 'path' | 'kind'>[]): string =>
   list.map(({ path, kind }) => `${path} (${kind})`).join(', ');
 
 const noteOf = ({ status, isEdited, adoptable, conflicts: list, fault }: Tenant): string => {
@@ -57,11 +38,11 @@ export const tenantsPlan = async (args: readonly string[]): Promise<number> => {
   if (template === undefined || rest.length > 0) {
     throw new WrongCall('tenants plan takes the name of one template');
   }
-  const first = page.parse(await callGateway('rollout-plan', { template }, values.url));
+  const first = await callGateway(planRolloutCommand, { template }, values.url);
   const { version, label } = first;
   const tenants = [...first.tenants];
   for (let { next } = first; next !== null; ) {
-    const more = page.parse(await callGateway('rollout-plan', { template, version, after: next }, values.url));
+    const more = await callGateway(planRolloutCommand, { template, version, after: next }, values.url);
     tenants.push(...more.tenants);
     next = more.next;
   }

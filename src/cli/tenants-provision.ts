@@ -1,31 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { z } from 'zod';
+import type { AnswerOf } from '../gateway/common/admin-command.js';
+import { provisionTenantsCommand } from '../gateway/provision/commands.js';
 import { mapBounded } from '../platform/bounded.js';
 import { parseOptions } from './kit/options.js';
 import { createProgress } from './kit/terminal.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
-const answer = z.object({
-  tenants: z.array(
-    z.object({
-      clientId: z.string(),
-      outcome: z.enum(['complete', 'partial', 'failed', 'skipped']),
-      reason: z.string().optional(),
-      dashboards: z.array(
-        z.object({
-          template: z.string(),
-          outcome: z.enum(['ready', 'failed']),
-          reason: z.string().optional(),
-          mend: z.string().nullish(),
-        }),
-      ),
-    }),
-  ),
-  next: z.string().nullable(),
-});
-type Tenant = z.output<typeof answer>['tenants'][number];
+type Tenant = AnswerOf<typeof provisionTenantsCommand>['tenants'][number];
 
 const linesOf = ({ clientId, outcome, reason, dashboards }: Tenant): readonly string[] => [
   `${outcome.padEnd(8)}  ${clientId}${reason === undefined ? '' : `  (${reason})`}`,
@@ -79,15 +62,13 @@ const createTally = (total: number | null, isJson: boolean) => {
   };
 };
 
-const callPage = async (input: object, url: string | undefined) =>
-  answer.parse(await callGateway('tenants-provision', input, url));
-
 /** Page after page, each told when it is done: what was stopped goes on with `--after`. */
 const runAll = async ({ asked, url, isJson }: Options, first: string | undefined): Promise<number> => {
   const tally = createTally(null, isJson);
   let after = first;
   do {
-    const page = await callPage({ ...asked, limit: batchSize, ...(after === undefined ? {} : { after }) }, url);
+    const input = { ...asked, limit: batchSize, ...(after === undefined ? {} : { after }) };
+    const page: AnswerOf<typeof provisionTenantsCommand> = await callGateway(provisionTenantsCommand, input, url);
     tally.add(page.tenants);
     after = page.next ?? undefined;
     if (after !== undefined) console.error(`to go on from here: --after ${after}`);
@@ -103,7 +84,8 @@ const runNamed = async ({ asked, url, isJson, width }: Options, clientIds: reado
   await mapBounded(starts, width, async (start) => {
     if (fault !== undefined) return;
     try {
-      tally.add((await callPage({ ...asked, clientIds: clientIds.slice(start, start + batchSize) }, url)).tenants);
+      const input = { ...asked, clientIds: clientIds.slice(start, start + batchSize) };
+      tally.add((await callGateway(provisionTenantsCommand, input, url)).tenants);
     } catch (error) {
       fault ??= error;
     }

@@ -1,10 +1,11 @@
 /** `guestlist tenants apply`, `rollback` and `rollouts`: the gateway does the work, and goes on with it when this is ended. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { z } from 'zod';
+import type { AnswerOf } from '../gateway/common/admin-command.js';
+import { applyRollout, listRollouts, readRollout, resumeRollout, rollBack } from '../gateway/rollout/commands.js';
 import { parseOptions } from './kit/options.js';
 import { tableText, withProgress } from './kit/terminal.js';
 import { callGateway } from './operator.js';
-import { conflicts, writeConflicts } from './tenants-plan.js';
+import { writeConflicts } from './tenants-plan.js';
 import { readCount, WrongCall } from './wrong-call.js';
 
 export const rolloutUsage = `  guestlist tenants plan TEMPLATE            how far the content of each tenant's copy is from the template, and what a
@@ -19,27 +20,7 @@ export const rolloutUsage = `  guestlist tenants plan TEMPLATE            how fa
   guestlist tenants rollback ID              give back exactly what was there before, but for what was edited since
   guestlist tenants rollouts [ID]            which there were; how one stands`;
 
-const status = z.object({
-  id: z.string(),
-  template: z.string(),
-  version: z.string(),
-  state: z.string(),
-  isAtWork: z.boolean(),
-  cohorts: z.array(z.object({ name: z.string(), states: z.record(z.string(), z.number()) })),
-  tenants: z.array(
-    z.object({
-      clientId: z.string(),
-      cohort: z.string(),
-      state: z.string(),
-      conflicts,
-      fault: z.string().nullable(),
-    }),
-  ),
-});
-type Status = z.output<typeof status>;
-
-const askStatus = async (id: string, url: string | undefined): Promise<Status> =>
-  status.parse(await callGateway('rollout-status', { id }, url));
+type Status = AnswerOf<typeof readRollout>;
 
 const progress = ({ state, cohorts }: Status): string =>
   [
@@ -77,11 +58,16 @@ const write = (last: Status, isJson: boolean): number => {
 const pollMs = 500;
 
 /** Tells how far it is until it ends. */
-const follow = async (command: string, input: object, url: string | undefined, isJson: boolean): Promise<number> => {
-  const { id } = z.object({ id: z.string() }).parse(await callGateway(command, input, url));
+const follow = async (
+  command: typeof applyRollout | typeof resumeRollout | typeof rollBack,
+  input: object,
+  url: string | undefined,
+  isJson: boolean,
+): Promise<number> => {
+  const { id } = await callGateway(command, input, url);
   const last = await withProgress(async (say) => {
     for (;;) {
-      const now = await askStatus(id, url);
+      const now = await callGateway(readRollout, { id }, url);
       if (isAtEnd(now)) return now;
       say(progress(now));
       await wait(pollMs);
@@ -115,7 +101,7 @@ export const tenantsApply = async (args: readonly string[]): Promise<number> => 
   const [template, ...rest] = positionals;
   if (rest.length > 0 || (template === undefined) === (resume === undefined))
     throw new WrongCall('tenants apply takes the name of one template, or --resume with the id of a roll-out');
-  if (resume !== undefined) return follow('rollout-resume', { id: resume }, url, json);
+  if (resume !== undefined) return follow(resumeRollout, { id: resume }, url, json);
   const input = {
     template,
     canary: listOf(values.canary),
@@ -127,25 +113,21 @@ export const tenantsApply = async (args: readonly string[]): Promise<number> => 
     ...(version === undefined ? {} : { version }),
     ...(label === undefined ? {} : { label }),
   };
-  return follow('rollout-apply', input, url, json);
+  return follow(applyRollout, input, url, json);
 };
 
 export const tenantsRollback = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options: common });
   const [id, ...rest] = positionals;
   if (id === undefined || rest.length > 0) throw new WrongCall('tenants rollback takes the id of one roll-out');
-  return follow('rollout-rollback', { id }, values.url, values.json);
+  return follow(rollBack, { id }, values.url, values.json);
 };
-
-const listed = z.object({
-  rollouts: z.array(z.object({ id: z.string(), template: z.string(), version: z.string(), state: z.string() })),
-});
 
 export const tenantsRollouts = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options: common });
   const [id] = positionals;
-  if (id !== undefined) return write(await askStatus(id, values.url), values.json);
-  const { rollouts } = listed.parse(await callGateway('rollout-list', {}, values.url));
+  if (id !== undefined) return write(await callGateway(readRollout, { id }, values.url), values.json);
+  const { rollouts } = await callGateway(listRollouts, {}, values.url);
   if (values.json) console.log(JSON.stringify(rollouts, null, 2));
   else {
     const rows = rollouts.map((one) => [one.id, one.template, one.version.slice(0, 12), one.state]);

@@ -1,5 +1,6 @@
 /** `guestlist tenants suspend`, `resume` and `erase`: what the hooks of the host do, by hand. */
-import { z } from 'zod';
+import { deleteTenant, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
+import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { parseOptions } from './kit/options.js';
 import { callGateway, OperatorError } from './operator.js';
 import { WrongCall } from './wrong-call.js';
@@ -11,18 +12,15 @@ export const stateUsage = `  guestlist tenants suspend ID                refuse 
                                               that nobody has heard of yet`;
 
 const changes = {
-  suspend: { command: 'tenant-suspend', state: 'suspended' },
-  resume: { command: 'tenant-resume', state: 'active' },
-  erase: { command: 'tenant-delete', state: 'deleted' },
+  suspend: { command: suspendTenant, state: 'suspended' },
+  resume: { command: resumeTenant, state: 'active' },
+  erase: { command: deleteTenant, state: 'deleted' },
 } as const;
 type Change = keyof typeof changes;
 
-const answer = z.object({ state: z.string() });
-const listing = z.object({ tenants: z.array(z.unknown()) });
-
 /** A misspelt id would store a tenant that nobody has, and leave the one that was meant as it is. */
 const assertKnown = async (clientId: string, url: string | undefined): Promise<void> => {
-  const { tenants } = listing.parse(await callGateway('tenants-list', { clientId }, url));
+  const { tenants } = await callGateway(listTenantsCommand, { clientId }, url);
   if (tenants.length > 0) return;
   throw new OperatorError(
     `The gateway knows no tenant "${clientId}". "guestlist tenants list" lists those that it knows; if this one is right, add --new.`,
@@ -46,7 +44,7 @@ const changeState = async (change: Change, args: readonly string[]): Promise<num
   if (values.new !== true) await assertKnown(clientId, values.url);
   const { command, state: wanted } = changes[change];
   const result = await callGateway(command, { clientId }, values.url);
-  const { state } = answer.parse(result);
+  const { state } = result;
   if (values.json === true) console.log(JSON.stringify(result, null, 2));
   else if (state === wanted) console.log(`${clientId} is ${state}`);
   else console.log(`${clientId} is still ${state}: a hook with a later time, or a deletion, says so`);

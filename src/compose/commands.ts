@@ -1,7 +1,7 @@
-/** Every command that can be called, as it is declared beside its function. The oracles read it. */
+/** Every command that can be called, as it is declared beside its function. The oracles read it, and Studio's pages its types. */
 import { exportAuditCommand, readExplanation, searchAudit, verifyAuditCommand } from '../gateway/audit/commands.js';
 import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
-import type { CommandDeclaration } from '../gateway/common/admin-command.js';
+import type { AnswerOf, InputOf } from '../gateway/common/admin-command.js';
 import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
 import { readPolicy, reloadPolicy } from '../gateway/policy/policies.js';
 import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
@@ -31,7 +31,7 @@ import { searchCommand } from '../studio/search.js';
 import { listUploads } from '../studio/uploads.js';
 import { describeMetric, openView, previewMetric } from '../studio/view-commands.js';
 
-export const gatewayCommands: readonly CommandDeclaration[] = [
+export const gatewayCommands = [
   ...[exportAuditCommand, searchAudit, verifyAuditCommand, readExplanation],
   ...[readEmbedFacts, readErasure],
   ...[checkPolicy, explainPolicy, checkPolicyNames, readPolicy, reloadPolicy, savePolicy, listPolicyWords],
@@ -43,12 +43,18 @@ export const gatewayCommands: readonly CommandDeclaration[] = [
 ];
 
 /** Those that Studio has alone. */
-const studioCommands: readonly CommandDeclaration[] = [
+export const studioCommands = [
   ...[readSystemCommand, listSlowQueries, readPlan, listSigningKeys],
   ...[listSchedules, pauseSchedule, resumeSchedule],
   ...[listSessions, endSessions, searchCommand, listUploads],
   ...[openView, previewMetric, describeMetric],
 ];
+
+type Command = (typeof gatewayCommands | typeof studioCommands)[number];
+export type CommandName = Command['name'];
+/** What a caller of the command sends, and what it reads. */
+export type CommandInput<Name extends CommandName> = InputOf<Extract<Command, { name: Name }>>;
+export type Answer<Name extends CommandName> = AnswerOf<Extract<Command, { name: Name }>>;
 
 /** What Studio offers of all commands, and to whom. */
 export const commandRules = Object.fromEntries(

@@ -11,6 +11,7 @@ import type { Audit } from './audit/audit.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import { noLimits } from './authenticate/limits.js';
 import { identifierOf, type Session } from './authenticate/signed-session.js';
+import type { Unchanging } from './common/answers.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps, nobody } from './embed-token.js';
 import { noteNothing } from './note-session.js';
@@ -29,11 +30,18 @@ export const viewAsInput = z.strictObject({
 });
 export type ViewAsInput = z.output<typeof viewAsInput>;
 
-export type Viewed = EmbedTokenAnswer & {
-  readonly clientId: string;
+/** An EmbedTokenAnswer, and why it is that. */
+export const viewed = z.object({
+  token: z.string(),
+  expiresAt: z.string(),
+  refreshAfter: z.string(),
+  embeds: z.array(z.object({ id: z.string(), name: z.string(), type: z.enum(['dashboard', 'metric']) })),
+  clientId: z.string(),
   /** The rules and restrictions that decided, with `file:line:column` of each. */
-  readonly because: readonly { readonly kind: 'rule' | 'restriction'; readonly name: string; readonly at: string }[];
-};
+  because: z.array(z.object({ kind: z.enum(['rule', 'restriction']), name: z.string(), at: z.string() })),
+  serviceUrl: z.string(),
+});
+type Viewed = Unchanging<z.output<typeof viewed>>;
 
 export type Viewing = {
   /** Who looks, as the audit names this person. */

@@ -17,8 +17,9 @@ import {
   noInput,
   readBy,
 } from '../gateway/common/admin-command.js';
+import { written } from '../gateway/common/answers.js';
 import type { Ledger } from '../gateway/ledger/ledger.js';
-import type { Policies } from '../gateway/policy/policies.js';
+import { type Policies, reloaded } from '../gateway/policy/policies.js';
 import type { ReachOf } from '../gateway/policy/reach.js';
 import { tableOf } from '../gateway/policy/tenant-rule.js';
 import { writeFaults } from '../http/faults.js';
@@ -118,14 +119,23 @@ const save = async (
 export const checkPolicy = declareCommand(
   'policy-check',
   checkInput,
+  written<DraftEffects>(),
   readBy('author', 'publisher', 'policyAdmin', 'auditor'),
   { title: 'Check the policy', description: 'Says what is wrong with the policy files.' },
 );
 
 // Who decides what others see may see it.
-export const savePolicy = declareCommand('policy-save', saveInput, { ...changedBy('policyAdmin'), reads: 'rows' });
+export const savePolicy = declareCommand('policy-save', saveInput, reloaded, {
+  ...changedBy('policyAdmin'),
+  reads: 'rows',
+});
 
-export const listPolicyWords = declareCommand('policy-words', noInput, readBy('author', 'publisher', 'policyAdmin'));
+export const listPolicyWords = declareCommand(
+  'policy-words',
+  noInput,
+  z.object({ words: z.array(z.object({ label: z.string(), detail: z.string() })) }),
+  readBy('author', 'publisher', 'policyAdmin'),
+);
 
 export const policyDraftCommands = (options: PolicyDraftOptions): readonly AdminCommand[] => {
   const check = createCheck(options);

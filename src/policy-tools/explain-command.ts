@@ -4,6 +4,7 @@ import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { loadExplanation } from '../gateway/audit/read.js';
 import { type AdminCommand, adminCommand, declareCommand, readBy } from '../gateway/common/admin-command.js';
+import { written } from '../gateway/common/answers.js';
 import { embedTokenBody } from '../gateway/common/wire.js';
 import type { Ledger } from '../gateway/ledger/ledger.js';
 import type { Policies } from '../gateway/policy/policies.js';
@@ -64,6 +65,7 @@ const withAccess = async (
 export const explainPolicy = declareCommand(
   'policy-explain',
   input,
+  z.object({ explanation: written<Explanation>(), text: z.string() }),
   {
     ...readBy('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
     narrower: { field: 'request', roles: ['support', 'auditor'], reads: 'rows' },

@@ -1,40 +1,20 @@
 /** The names of tested policies that the service of a running gateway does not have. */
-import { z } from 'zod';
-import { findUnknownNames, type NameCatalogue, type UnknownName } from '../gateway/policy/names.js';
+import type { AnswerOf, InputOf } from '../gateway/common/admin-command.js';
+import { findUnknownNames, type UnknownName } from '../gateway/policy/names.js';
 import type { Policy } from '../gateway/policy/policy.js';
+import type { checkPolicyNames } from '../gateway/policy-names/name-check.js';
 import { askedNames } from '../gateway/policy-names/read-catalogue.js';
 
-const names = z.array(z.string());
-const board = z.object({
-  source: z.string(),
-  filters: names.nullable(),
-  metrics: z.array(z.object({ metricId: z.string(), name: z.string() })).nullable(),
-  metricFilters: names.nullable(),
-  rlsVariables: names.nullable(),
-});
-const answer = z.object({
-  catalogue: z.object({
-    otherWorkspaces: names.nullable(),
-    boards: z.array(board),
-    missing: names,
-    dashboardsThere: names,
-    embedsThere: names,
-    tables: z
-      .array(z.object({ tableName: z.string(), columns: names }))
-      .nullable()
-      .default(null),
-  }) satisfies z.ZodType<NameCatalogue>,
-});
-
 /** Runs the command `policy-names` of a gateway. */
-export type AskGateway = (command: 'policy-names', input: unknown) => Promise<unknown>;
+type AskGateway = (input: InputOf<typeof checkPolicyNames>) => Promise<AnswerOf<typeof checkPolicyNames>>;
 
 /** Returns the unknown names of all policies. Rejects as `ask` does. */
 export const unknownNamesOf = async (policies: Iterable<Policy>, ask: AskGateway): Promise<readonly UnknownName[]> => {
   const unknown: UnknownName[] = [];
   for (const policy of policies) {
-    const { catalogue } = answer.parse(await ask('policy-names', { asked: askedNames(policy) }));
-    unknown.push(...findUnknownNames(policy.names, catalogue));
+    const found = await ask({ asked: askedNames(policy) });
+    if (!('catalogue' in found)) throw new Error('the gateway answers names that it was not asked for');
+    unknown.push(...findUnknownNames(policy.names, found.catalogue));
   }
   return unknown;
 };

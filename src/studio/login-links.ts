@@ -1,4 +1,5 @@
 /** Login links with a code that works once: how the operator of an installation gets into Studio. */
+import { z } from 'zod';
 import type { HashedToken } from '../domain/brand.js';
 import type { Clock, Tokens } from '../domain/ports.js';
 import type { Person } from '../domain/studio/person.js';
@@ -46,7 +47,7 @@ export const createLoginLinks = ({ clock, tokens }: { readonly clock: Clock; rea
 /** The page that takes the code from the address. The part after `#` is never sent to a server nor logged by a proxy. */
 export const linkOf = (origin: string, code: string): string => `${origin}/studio#code=${code}`;
 
-export const createLink = declareCommand('studio-link', noInput, null);
+export const createLink = declareCommand('studio-link', noInput, z.object({ url: z.string() }), null);
 
 /** `studio-link`: answers a new link. */
 export const studioLinkCommand = (links: LoginLinks, origin: string): AdminCommand =>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
 import { type Person, studioRoles } from '../domain/studio/person.js';
 import { type AdminCommand, adminCommand, declareCommand, noInput } from '../gateway/common/admin-command.js';
+import { moment } from '../gateway/common/answers.js';
 import { keyIssuer, type StudioSessions } from './sessions.js';
 
 /** An assistant owns nothing: what only an owner may do, a person does. */
@@ -25,11 +26,30 @@ const assistant = (name: string, roles: Person['roles']): Person => ({
   seesData: false,
 });
 
-export const createOperatorKey = declareCommand('operator-key-create', createInput, null);
+const roles = z.array(z.enum(studioRoles));
 
-export const listOperatorKeys = declareCommand('operator-key-list', noInput, null);
+export const createOperatorKey = declareCommand(
+  'operator-key-create',
+  createInput,
+  z.object({ name: z.string(), roles, key: z.string(), expiresAt: moment }),
+  null,
+);
 
-export const endOperatorKey = declareCommand('operator-key-end', z.strictObject({ name: keyName }), null);
+export const listOperatorKeys = declareCommand(
+  'operator-key-list',
+  noInput,
+  z.object({
+    keys: z.array(z.object({ name: z.string(), roles, createdAt: moment, usedAt: moment, expiresAt: moment })),
+  }),
+  null,
+);
+
+export const endOperatorKey = declareCommand(
+  'operator-key-end',
+  z.strictObject({ name: keyName }),
+  z.object({ name: z.string(), ended: z.number() }),
+  null,
+);
 
 /** `operator-key-create`, `operator-key-list` and `operator-key-end`. Studio offers none of them. */
 export const operatorKeyCommands = (sessions: StudioSessions): readonly AdminCommand[] => [
@@ -41,12 +61,11 @@ export const operatorKeyCommands = (sessions: StudioSessions): readonly AdminCom
         `There is a key ${name} already. End it first, or choose another name.`,
       );
     const { key, expiresAt } = await sessions.createKey(assistant(name, roles), days);
-    return { name, roles, key, expiresAt: expiresAt.toISOString() };
+    return { name, roles, key, expiresAt };
   }),
   adminCommand(listOperatorKeys, async () => ({
     keys: (await sessions.listKeys()).map(({ person: { subject, roles }, createdAt, usedAt, expiresAt }) => ({
-      ...{ name: subject, roles, createdAt: createdAt.toISOString() },
-      ...{ usedAt: usedAt.toISOString(), expiresAt: expiresAt.toISOString() },
+      ...{ name: subject, roles, createdAt, usedAt, expiresAt },
     })),
   })),
   adminCommand(endOperatorKey, async ({ name }) => {

@@ -10,10 +10,8 @@ import {
   noInput,
   readBy,
 } from '../gateway/common/admin-command.js';
+import { written } from '../gateway/common/answers.js';
 import { keyIssuer, type StudioSessions } from './sessions.js';
-
-// Names of people are part of what their issuer writes.
-export const listSessions = declareCommand('studio-sessions-list', noInput, readBy('auditor'));
 
 const text = z.string().min(1).max(2000);
 
@@ -25,6 +23,7 @@ export const endSessions = declareCommand(
     }),
     subject: text,
   }),
+  z.object({ ended: z.number() }),
   { ...changedBy(), auditDetail: (meant) => ({ person: nameInRecords(meant) }) },
 );
 
@@ -33,11 +32,18 @@ const shownSession = ({ id, person, ...session }: StudioSession, own: StudioSess
   ...{ id, issuer: person.issuer, subject: person.subject, name: person.name, roles: person.roles },
   seesData: person.seesData,
   isOwn: id === own.id,
-  createdAt: session.createdAt.toISOString(),
-  usedAt: session.usedAt.toISOString(),
-  expiresAt: session.expiresAt.toISOString(),
-  vouchedAt: session.vouchedAt?.toISOString() ?? null,
+  ...{ createdAt: session.createdAt, usedAt: session.usedAt, expiresAt: session.expiresAt },
+  /** Null: the issuer cannot be asked again. */
+  vouchedAt: session.vouchedAt,
 });
+
+// Names of people are part of what their issuer writes.
+export const listSessions = declareCommand(
+  'studio-sessions-list',
+  noInput,
+  z.object({ sessions: written<readonly ReturnType<typeof shownSession>[]>() }),
+  readBy('auditor'),
+);
 
 export const peopleCommands = (sessions: Pick<StudioSessions, 'listPeople' | 'endAllOf'>): readonly AdminCommand[] => [
   adminCommand(listSessions, async (_, by) => {

@@ -1,9 +1,9 @@
 /** Commands that read the running process. Studio's pages and assistants run them; the command line does not. */
 import { z } from 'zod';
-import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
+import type { ClientUse, QueryNote, ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import { hasRole } from '../domain/studio/person.js';
-import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
+import type { ReadSigningKeys, SigningKeys } from '../domain/studio/signing-keys.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -13,36 +13,11 @@ import {
   readBy,
   readers,
 } from '../gateway/common/admin-command.js';
+import { written } from '../gateway/common/answers.js';
 import type { ReadSystem, System } from './system.js';
 
 /** The text of a query is part of a dashboard's definition, so only those who may read definitions see it. */
 const textReaders = ['author', 'publisher', 'auditor'] as const;
-
-export const readSystemCommand = declareCommand('read-system', noInput, readBy('support', 'auditor'), {
-  title: 'Read the state of the system',
-  description:
-    'Reads checks with how to mend each fault, settings without secrets, numbers, and what runs now. Without access to data: no numbers of queries and answers.',
-});
-
-export const listSlowQueries = declareCommand('list-slow-queries', noInput, readBy(...readers), {
-  title: 'List slow and failed queries',
-  description:
-    'Lists the slowest and the latest failed queries of this process, by tenant. Without access to data: the slowest, failed or not, and no numbers of rows.',
-});
-
-export const readPlan = declareCommand(
-  'read-plan',
-  z.strictObject({ id: z.string().min(1).max(200) }),
-  // The database plans by what its statistics say of the rows, and estimates their number.
-  { ...readBy(...textReaders), reads: 'outcomes' },
-  {
-    title: 'Explain a slow query',
-    description: 'Reads how the database runs a query of the list, by its id. Without values.',
-  },
-);
-
-// They are of the configuration, so nothing of them is changed here.
-export const listSigningKeys = declareCommand('signing-keys', noInput, readBy('auditor'));
 
 /** Numbers of the gateway and of the machine. All others count queries, or measure their answers, and so tell of rows. */
 const isOfNoQuery = /^guestlist_(?:gateway|proxy|request)_/;
@@ -52,6 +27,54 @@ const withoutAnswers = ({ numbers, live, ...rest }: System) => ({
   numbers: numbers.filter(({ name }) => isOfNoQuery.test(name)),
   live: { ...live, cache: live.cache && { ...live.cache, bytes: null } },
 });
+
+export const readSystemCommand = declareCommand(
+  'read-system',
+  noInput,
+  written<System | ReturnType<typeof withoutAnswers>>(),
+  readBy('support', 'auditor'),
+  {
+    title: 'Read the state of the system',
+    description:
+      'Reads checks with how to mend each fault, settings without secrets, numbers, and what runs now. Without access to data: no numbers of queries and answers.',
+  },
+);
+
+/** Without `sql` for those who may not read definitions, and without what rows tell for those who may not see data. */
+type SlowQueries = {
+  readonly since: Date;
+  readonly clients: readonly (Partial<ClientUse> & Pick<ClientUse, 'dataAppId' | 'clientId' | 'queries' | 'ms'>)[];
+  readonly slowest: readonly (Partial<QueryNote> & Omit<QueryNote, 'rows' | 'failure' | 'sql'>)[];
+  /** Null for those who may not see data. */
+  readonly failed: SlowQueries['slowest'] | null;
+};
+
+export const listSlowQueries = declareCommand(
+  'list-slow-queries',
+  noInput,
+  written<SlowQueries>(),
+  readBy(...readers),
+  {
+    title: 'List slow and failed queries',
+    description:
+      'Lists the slowest and the latest failed queries of this process, by tenant. Without access to data: the slowest, failed or not, and no numbers of rows.',
+  },
+);
+
+export const readPlan = declareCommand(
+  'read-plan',
+  z.strictObject({ id: z.string().min(1).max(200) }),
+  z.object({ plan: z.string() }),
+  // The database plans by what its statistics say of the rows, and estimates their number.
+  { ...readBy(...textReaders), reads: 'outcomes' },
+  {
+    title: 'Explain a slow query',
+    description: 'Reads how the database runs a query of the list, by its id. Without values.',
+  },
+);
+
+// They are of the configuration, so nothing of them is changed here.
+export const listSigningKeys = declareCommand('signing-keys', noInput, written<SigningKeys>(), readBy('auditor'));
 
 const slowQueries = (queries: ReadQueries, by: RunBy) => {
   const { slowest, failed, finished, clients, since } = queries.read();

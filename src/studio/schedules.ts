@@ -12,19 +12,20 @@ import {
   type RunBy,
   readBy,
 } from '../gateway/common/admin-command.js';
+import { written } from '../gateway/common/answers.js';
 
 const tenant = z.string().min(1).max(255).optional().describe('The id of one tenant. Left out: all.');
 const oneSchedule = z.strictObject({ id: z.string().min(1).max(100) });
 const ofSchedule = ({ id }: z.output<typeof oneSchedule>) => ({ schedule: id });
 
-export const listSchedules = declareCommand('schedules-list', z.strictObject({ tenant }), readBy('support', 'auditor'));
+const paused = z.object({ id: z.string(), isPaused: z.boolean() });
 
-export const pauseSchedule = declareCommand('schedule-pause', oneSchedule, {
+export const pauseSchedule = declareCommand('schedule-pause', oneSchedule, paused, {
   ...changedBy('support'),
   auditDetail: ofSchedule,
 });
 
-export const resumeSchedule = declareCommand('schedule-resume', oneSchedule, {
+export const resumeSchedule = declareCommand('schedule-resume', oneSchedule, paused, {
   ...changedBy('support'),
   auditDetail: ofSchedule,
 });
@@ -43,6 +44,13 @@ const shownSchedule = (watched: WatchedSchedule, { seesData }: RunBy) => {
     last,
   };
 };
+
+export const listSchedules = declareCommand(
+  'schedules-list',
+  z.strictObject({ tenant }),
+  z.object({ schedules: written<readonly ReturnType<typeof shownSchedule>[]>(), hasMore: z.boolean() }),
+  readBy('support', 'auditor'),
+);
 
 const noSchedule = (): Refusal =>
   new Refusal('NOT_FOUND', 'There is no such schedule. Its user may have deleted it: read the list again.');

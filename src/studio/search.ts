@@ -15,12 +15,15 @@ import { needsData, type Reads } from '../domain/studio/reads.js';
 import { searchAudit } from '../gateway/audit/commands.js';
 import {
   type AdminCommand,
+  type AnswerOf,
   adminCommand,
   type CommandDeclaration,
   declareCommand,
+  type InputOf,
   type RunBy,
   readBy,
 } from '../gateway/common/admin-command.js';
+import type { Unchanging } from '../gateway/common/answers.js';
 import { readPolicy } from '../gateway/policy/policies.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
@@ -28,14 +31,15 @@ import { assertReads, assertRole } from './access.js';
 import { listSchedules } from './schedules.js';
 
 /** Something that was found. What `id` and `within` name depends on the kind. */
-export type Hit = {
-  readonly id: string;
-  readonly name: string;
-  readonly detail: string;
+const hit = z.object({
+  id: z.string(),
+  name: z.string(),
+  detail: z.string(),
   /** The tenant of a token or of a user's schedule, the dashboard of a metric. */
-  readonly within?: string;
-  readonly workspace?: string;
-};
+  within: z.string().optional(),
+  workspace: z.string().optional(),
+});
+type Hit = Unchanging<z.output<typeof hit>>;
 
 type Asking = { readonly by: RunBy; readonly wanted: Wanted };
 type Kind = {
@@ -106,22 +110,16 @@ const builtKinds = (store: SearchStore): Search => ({
   },
 });
 
-type Tenants = {
-  readonly tenants: readonly { clientId: string | null; state: string }[];
-  readonly next: string | null;
-};
-type Rollouts = { readonly rollouts: readonly { id: string; template: string; state: string; startedAt: string }[] };
-type Entries = {
-  readonly entries: readonly { seq: number; at: string; kind: string; code: string; tenant?: string; user?: string }[];
-  readonly next: string | null;
-};
-
 const runnerOf =
   (commands: readonly AdminCommand[]) =>
-  async <T>({ by }: Asking, { name }: CommandDeclaration, input: object): Promise<T> => {
+  async <Command extends CommandDeclaration>(
+    { by }: Asking,
+    { name, output }: Command,
+    input: InputOf<Command>,
+  ): Promise<AnswerOf<Command>> => {
     const command = commands.find((one) => one.name === name);
     if (command === undefined) throw new Error(`the gateway has no command ${name}`);
-    return (await command.run(input, by)) as T;
+    return output.parse(await command.run(input, by)) as AnswerOf<Command>;
   };
 
 /** What the gateway knows, by the commands of Studio's pages. */
@@ -133,7 +131,7 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
       find: async (asking) => {
         const { words, after, limit } = asking.wanted;
         const input = { contains: words, limit, ...(after === null ? {} : { after }) };
-        const { tenants, next } = await run<Tenants>(asking, listTenantsCommand, input);
+        const { tenants, next } = await run(asking, listTenantsCommand, input);
         const found = tenants.flatMap(({ clientId: id, state }) =>
           id === null ? [] : [{ id, name: id, detail: state }],
         );
@@ -143,8 +141,7 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
     template: {
       ...ruleOf(readPolicy),
       find: async (asking) => {
-        type Read = { readonly templates: readonly { template: string; name: string }[] };
-        const { templates } = await run<Read>(asking, readPolicy, {});
+        const { templates } = await run(asking, readPolicy, {});
         return pageOf(
           templates.map(({ template: id, name }) => ({ id, name, detail: id })),
           asking.wanted,
@@ -154,7 +151,7 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
     rollout: {
       ...ruleOf(listRollouts),
       find: async (asking) => {
-        const { rollouts } = await run<Rollouts>(asking, listRollouts, {});
+        const { rollouts } = await run(asking, listRollouts, {});
         const hits = rollouts.map(({ id, template, state, startedAt }) => ({
           ...{ id, name: template, detail: `${state}, ${startedAt.slice(0, 10)}` },
         }));
@@ -166,7 +163,7 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
       find: async (asking) => {
         const { words, after, limit } = asking.wanted;
         const input = { words, limit, ...(after === null ? {} : { after }) };
-        const { entries, next } = await run<Entries>(asking, searchAudit, input);
+        const { entries, next } = await run(asking, searchAudit, input);
         const found = entries.map(({ seq, at, kind, code, tenant, user }) => ({
           id: String(seq),
           name: `${seq}: ${kind} ${code}`,
@@ -232,6 +229,17 @@ export const searchCommand = declareCommand(
       .describe('Words of at most 200 characters together.'),
     kind: z.string().max(20).optional().describe('Of an earlier answer: asks for a longer page of this kind.'),
     after: z.string().min(1).max(2000).optional().describe('The `next` of an earlier answer.'),
+  }),
+  z.object({
+    groups: z.array(
+      z.object({
+        kind: z.string(),
+        hits: z.array(hit),
+        next: z.string().nullable(),
+        /** The source of this kind cannot be asked now. */
+        isAway: z.boolean(),
+      }),
+    ),
   }),
   // Each kind has roles of its own.
   readBy(...studioRoles),

@@ -252,7 +252,17 @@ const recorded = (options: UploadOptions) => {
   };
 };
 
-export const listUploads = declareCommand('uploads-list', noInput, readBy('author'));
+export const listUploads = declareCommand(
+  'uploads-list',
+  noInput,
+  z.object({
+    /** Why no files are taken. Null: they are. */
+    refusal: z.string().nullable(),
+    maxBytes: z.number(),
+    sources: z.array(z.object({ name: z.string(), kind: z.enum(['tables', 'database']) })),
+  }),
+  readBy('author'),
+);
 
 /** Whether files are taken, and which sources were uploaded. */
 export const listUploadsCommand = (uploads: Uploads): AdminCommand =>

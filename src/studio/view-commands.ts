@@ -3,9 +3,9 @@
  * in SQL, so they are no part of the guests' interface: only a session's own page asks, by a view of that session.
  */
 import { createHash } from 'node:crypto';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { authoredMetric } from '../contract/author-previews.js';
-import { encodeReply } from '../contract/metrics.js';
+import { encodeReply, queryMetric } from '../contract/metrics.js';
 import { canonicalJson } from '../domain/canonical-json.js';
 import { definitionSqlParts } from '../domain/dashboard/content-sql.js';
 import type { MetricDefinition } from '../domain/dashboard/metric.js';
@@ -22,20 +22,29 @@ import {
   type RunBy,
   readBy,
 } from '../gateway/common/admin-command.js';
-import { type ViewAs, viewAsInput } from '../gateway/view-as.js';
+import { type ViewAs, viewAsInput, viewed } from '../gateway/view-as.js';
 import type { Authenticate } from '../http/admission.js';
 import type { Views } from './views.js';
 
 export const openView = declareCommand(
   'view-open',
   viewAsInput,
+  viewed,
   readBy('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
 );
 
-export const previewMetric = declareCommand('metric-preview', authoredMetric, { roles: ['author'], reads: 'rows' });
+export const previewMetric = declareCommand('metric-preview', authoredMetric, queryMetric.output, {
+  roles: ['author'],
+  reads: 'rows',
+});
 
 /** Reads no row, so it needs no access to data. */
-export const describeMetric = declareCommand('metric-statement', authoredMetric, readBy('author'));
+export const describeMetric = declareCommand(
+  'metric-statement',
+  authoredMetric,
+  z.object({ sql: z.string() }),
+  readBy('author'),
+);
 
 type AuthoredMetric = Omit<GuestQuery, 'metricId' | 'dashboardId'> & {
   readonly dashboardId: string;

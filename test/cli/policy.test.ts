@@ -29,13 +29,11 @@ const run = async (...args: string[]) => {
     { log: (text) => out.push(text), error: (text) => errors.push(text) },
     {
       configuredPolicies: () => shipped,
-      callGateway: async (command, input, url) => {
-        calls.push({ command, input, url });
-        if (command === 'policy-names') {
-          if (catalogue instanceof Error) throw catalogue;
-          return { catalogue };
-        }
-        return { explanation: { from: 'there' }, text: 'the text' };
+      callGateway: async ({ name, output }, input, url) => {
+        calls.push({ command: name, input, url });
+        if (name === 'policy-names' && catalogue instanceof Error) throw catalogue;
+        const answer = name === 'policy-names' ? { catalogue } : { explanation: { from: 'there' }, text: 'the text' };
+        return output.parse(answer) as never;
       },
       now: () => new Date('2026-03-04T05:06:07Z'),
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { noLimits } from '../../src/gateway/authenticate/limits.js';
-import { adminCommand } from '../../src/gateway/common/admin-command.js';
+import { adminCommand, declareCommand } from '../../src/gateway/common/admin-command.js';
 import { createAdmin } from '../../src/gateway/http/admin.js';
 import { captureLog, gatewayToken, startGateway } from './harness.js';
 import { listenTo } from './listen.js';
@@ -11,11 +11,12 @@ type Answer = { data: unknown; error: { code: string; message: string; status: n
 const start = async (token: string | null = gatewayToken) => {
   const { log, lines } = captureLog();
   const commands = [
-    adminCommand({ name: 'double', input: z.strictObject({ n: z.number() }), studio: null }, async ({ n }) => ({
-      doubled: 2 * n,
-    })),
-    adminCommand({ name: 'note', input: z.looseObject({}), studio: null }, async () => ({})),
-    adminCommand({ name: 'break', input: z.looseObject({}), studio: null }, async () => {
+    adminCommand(
+      declareCommand('double', z.strictObject({ n: z.number() }), z.object({ doubled: z.number() }), null),
+      async ({ n }) => ({ doubled: 2 * n }),
+    ),
+    adminCommand(declareCommand('note', z.looseObject({}), z.object({}), null), async () => ({})),
+    adminCommand(declareCommand('break', z.looseObject({}), z.object({}), null), async () => {
       throw new Error('the secret inside');
     }),
   ];

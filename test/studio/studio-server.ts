@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { gatewayCommands } from '../../src/compose/commands.js';
+import { type Answer, type CommandName, gatewayCommands } from '../../src/compose/commands.js';
 import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
@@ -19,7 +19,7 @@ import type { FoundPage, SearchStore, Wanted } from '../../src/domain/store/sear
 import type { IssuerToken, Person, StudioSession } from '../../src/domain/studio/person.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { identifierOf } from '../../src/gateway/authenticate/signed-session.js';
-import { adminCommand } from '../../src/gateway/common/admin-command.js';
+import { adminCommand, type CommandDeclaration } from '../../src/gateway/common/admin-command.js';
 import type { Dispatch, DispatchRequest } from '../../src/http/bind.js';
 import { requestId } from '../../src/http/middleware.js';
 import { noGuard } from '../../src/platform/credential-guard.js';
@@ -167,11 +167,26 @@ const someFinds = (askedFor: Wanted[]): SearchStore => {
 };
 
 /** What the gateway's commands answer where somebody reads the answer. */
-const commandAnswers: Readonly<Record<string, unknown>> = {
-  'tenants-list': { tenants: [{ clientId: 'acme', state: 'active' }], next: 'cursor' },
-  'policy-read': { templates: [{ template: 'acme', name: 'Acme' }] },
-  'rollout-list': { rollouts: [{ id: 'r', template: 'acme', state: 'finished', startedAt: '2026-01-01T00:00:00Z' }] },
-  'audit-search': { entries: [{ seq: 7, at: '2026-01-01T00:00:00Z', kind: 'mint', code: 'OK', tenant: 'acme' }] },
+const at = '2026-01-01T00:00:00.000Z';
+type CommandAnswers = { readonly [Name in CommandName]?: Answer<Name> };
+const commandAnswers: CommandAnswers = {
+  'tenants-list': {
+    tenants: [
+      {
+        ...{ clientId: 'acme', tenantRef: 'ref', state: 'active', occurredAt: null, createdAt: at },
+        ...{ outcome: 'none', dashboards: [] },
+      },
+    ],
+    next: 'cursor',
+  },
+  'policy-read': {
+    ...{ digest: 'd', dataApp: 'shop', workspace: 'shop', datamart: 'shop', claims: {}, files: [], tenantClaim: null },
+    ...{ roles: '[]', templates: [{ template: 'acme', name: 'Acme' }] },
+  },
+  'rollout-list': {
+    rollouts: [{ id: 'r', template: 'acme', version: 'v', state: 'finished', startedBy: null, startedAt: at }],
+  },
+  'audit-search': { entries: [{ seq: 7, at, kind: 'mint', code: 'OK', tenant: 'acme' }], next: null },
 };
 
 const never = async (): Promise<never> => {
@@ -203,7 +218,7 @@ export const startStudioServer = async (
     readonly auditFails?: () => boolean;
     readonly isDataAppMissing?: boolean;
     /** What commands answer in place of the usual. */
-    readonly commandAnswers?: Readonly<Record<string, unknown>>;
+    readonly commandAnswers?: CommandAnswers;
     /** Gets the signal of a preview, which ends only with it. */
     readonly answersNever?: (signal: AbortSignal) => void;
   } = {},
@@ -242,9 +257,9 @@ export const startStudioServer = async (
     createRecheck({ store, openId, clock, times, audit, log }),
   );
   const authored: Authored[] = [];
-  const recorded = gatewayCommands.map((declaration) =>
+  const recorded = gatewayCommands.map((declaration: CommandDeclaration) =>
     adminCommand({ ...declaration, input: z.looseObject({}) }, async () => {
-      const { name } = declaration;
+      const name = declaration.name as CommandName;
       commands.push(name);
       return given.commandAnswers?.[name] ?? commandAnswers[name] ?? null;
     }),

@@ -8,8 +8,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
 import { eraseFromAudit } from './append.js';
 import { genesisHash } from './chain.js';
-import { exportAudit, exportInput, loadExplanation, verifyAudit } from './read.js';
-import { auditSearchInput, findInAudit } from './search.js';
+import { auditPage, decided, exportAudit, exportInput, loadExplanation, verification, verifyAudit } from './read.js';
+import { auditSearchInput, findInAudit, foundEntries } from './search.js';
 
 const head = z.strictObject({
   seq: z.number().int().min(0),
@@ -19,19 +19,27 @@ const head = z.strictObject({
 export const verifyAuditCommand = declareCommand(
   'audit-verify',
   z.strictObject({ head: head.optional() }),
+  verification,
   readBy('auditor'),
   { title: 'Verify the audit', description: 'Verifies that the audit is complete and unmodified.' },
 );
 
 // Names of users, and what they asked.
-export const exportAuditCommand = declareCommand('audit-export', exportInput, { ...readBy('auditor'), reads: 'rows' });
+export const exportAuditCommand = declareCommand('audit-export', exportInput, auditPage, {
+  ...readBy('auditor'),
+  reads: 'rows',
+});
 
 // Names of users, and what they asked.
-export const searchAudit = declareCommand('audit-search', auditSearchInput, { ...readBy('auditor'), reads: 'rows' });
+export const searchAudit = declareCommand('audit-search', auditSearchInput, foundEntries, {
+  ...readBy('auditor'),
+  reads: 'rows',
+});
 
 export const readExplanation = declareCommand(
   'request-explanation',
   z.strictObject({ requestId: z.string().min(1).max(100) }),
+  decided,
   { ...readBy('support', 'auditor'), reads: 'rows' },
   { title: 'Explain a request', description: 'Reads what was decided for an earlier request.' },
 );

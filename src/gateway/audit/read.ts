@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
 import { type Breathe, breathe as ofThisProcess } from '../../platform/breathe.js';
+import { type Unchanging, written } from '../common/answers.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { explanationKeyOf } from './append.js';
 import { type AuditKind, auditKinds, type Explanation } from './audit.js';
@@ -26,13 +27,14 @@ const page = async ({ db }: Ledger, after: number, limit: number): Promise<reado
   return rows.map(({ seq, ...entry }) => ({ ...entry, seq: Number(seq) }));
 };
 
-export type Verification = {
+export const verification = z.object({
   /** Number of entries that were checked. */
-  readonly entries: number;
-  readonly head: ChainHead;
+  entries: z.number(),
+  head: z.object({ seq: z.number(), hash: z.string() }),
   /** Null if the chain is complete and unmodified. */
-  readonly fault: { readonly seq: number; readonly message: string } | null;
-};
+  fault: z.object({ seq: z.number(), message: z.string() }).nullable(),
+});
+export type Verification = z.output<typeof verification>;
 
 /**
  * Throws ChainFault unless the chain ends at its stored head and contains `anchor`, a head that was stored elsewhere.
@@ -92,7 +94,8 @@ export const exportInput = z.strictObject({
 });
 
 /** The tenant and the user of an entry. */
-export type EntryNames = { readonly tenant?: string; readonly user?: string };
+export const entryNames = z.object({ tenant: z.string().optional(), user: z.string().optional() });
+type EntryNames = z.output<typeof entryNames>;
 
 /** Returns the names of these entries: finds each key by the tenant's pseudonym and opens the sealed names. */
 export const namesOf = async (
@@ -110,14 +113,15 @@ export const namesOf = async (
   });
 };
 
-export type AuditPage = {
+export const auditPage = z.object({
   /** One entry on each line, in the format of chain.ts. */
-  readonly lines: readonly string[];
+  lines: z.array(z.string()),
   /** The names for each line, if requested. Null if the line has no names, or they were erased. */
-  readonly names?: readonly (EntryNames | null)[];
+  names: z.array(entryNames.nullable()).optional(),
   /** The `seq` after which the next page begins. Null if this page is the last. */
-  readonly next: number | null;
-};
+  next: z.number().nullable(),
+});
+type AuditPage = Unchanging<z.output<typeof auditPage>>;
 
 /** Returns up to `limit` rows after `after`, read in slices. */
 const firstRows = async <Row extends { readonly seq: string | number }>(
@@ -154,11 +158,16 @@ export const exportAudit = async (ledger: Ledger, input: z.output<typeof exportI
 };
 
 /** A request's decision with its inputs, and the policy at that time. */
-export type Decided = Explanation & {
-  readonly clientId: string | null;
-  readonly code: string;
-  readonly policy: readonly { readonly file: string; readonly text: string }[];
-};
+export const decided = z.object({
+  policyDigest: z.string(),
+  session: written<Explanation['session']>(),
+  asked: written<Explanation['asked']>(),
+  now: z.string(),
+  code: z.string(),
+  clientId: z.string().nullable(),
+  policy: z.array(z.object({ file: z.string(), text: z.string() })),
+});
+export type Decided = Unchanging<z.output<typeof decided>>;
 
 const notExplained = (requestId: string, why: string): Refusal =>
   new Refusal('NOT_FOUND', `The request ${requestId} cannot be explained: ${why}.`);

@@ -7,7 +7,7 @@ import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool,
 import { z } from 'zod';
 import { breathe } from '../../platform/breathe.js';
 import type { Ledger, LedgerTables } from '../ledger/ledger.js';
-import { type EntryNames, findKey, namesOf } from './read.js';
+import { entryNames, findKey, namesOf } from './read.js';
 
 const cursorPattern = /^(contents|names):([1-9]\d{0,14}):([1-9]\d{0,14})$/;
 
@@ -30,15 +30,12 @@ export const auditSearchInput = z.strictObject({
   limit: z.number().int().min(1).max(100).default(20),
 });
 
-export type FoundEntry = EntryNames & {
-  readonly seq: number;
-  readonly at: string;
-  readonly kind: string;
-  readonly code: string;
-};
+const foundEntry = entryNames.extend({ seq: z.number(), at: z.string(), kind: z.string(), code: z.string() });
+type FoundEntry = z.output<typeof foundEntry>;
 
 /** `next`: where a call that goes on begins. Null: every entry was looked at. */
-export type FoundEntries = { readonly entries: readonly FoundEntry[]; readonly next: string | null };
+export const foundEntries = z.object({ entries: z.array(foundEntry), next: z.string().nullable() });
+type FoundEntries = z.output<typeof foundEntries>;
 
 export type SearchBounds = {
   /** How many entries one statement looks through. */

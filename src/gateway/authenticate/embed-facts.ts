@@ -2,6 +2,7 @@
  * The command `embed-facts`: where browsers find the gateway and the service, which pages may ask for tokens, and whose
  * sessions are accepted. No keys, no secrets.
  */
+import { z } from 'zod';
 import type { JwtIssuer } from '../../platform/jwt.js';
 import { type AdminCommand, adminCommand, declareCommand, noInput, readBy, readers } from '../common/admin-command.js';
 import type { Origins } from './credential.js';
@@ -12,9 +13,20 @@ type Sessions = {
   readonly serviceUrl: string | null;
 };
 
-export const readEmbedFacts = declareCommand('embed-facts', noInput, readBy(...readers));
+const facts = z.object({
+  /** The origins of the host's pages, besides the gateway's own. */
+  allowedOrigins: z.array(z.string()),
+  /** The gateway's own origin as browsers see it. Null: that of the request. */
+  publicOrigin: z.string().nullable(),
+  /** Where browsers reach the service, if it is another process. Null: the answer of the gateway says it. */
+  serviceUrl: z.string().nullable(),
+  /** Null: the host application says who the user is. An issuer is null where its name is not checked. */
+  issuers: z.array(z.string().nullable()).nullable(),
+  cookieName: z.string().nullable(),
+});
 
-/** `issuers` is null where the host application says who the user is; an issuer is null where its name is not checked. */
+export const readEmbedFacts = declareCommand('embed-facts', noInput, facts, readBy(...readers));
+
 export const embedFacts = ({
   allowedOrigins,
   publicOrigin = null,

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { StudioRole, StudioSession } from '../../domain/studio/person.js';
 import type { Reads } from '../../domain/studio/reads.js';
 import { decodeBody } from '../../http/faults.js';
+import type { Unchanging } from './answers.js';
 
 /** Who may run a command in Studio, and what the answer tells. */
 export type CommandRule = {
@@ -23,15 +24,27 @@ export type StudioRule<Input = unknown> = CommandRule & {
   readonly narrower?: CommandRule & { readonly field: string };
 };
 
-export type CommandDeclaration<Input extends z.ZodType = z.ZodType> = {
+export type CommandDeclaration<
+  Name extends string = string,
+  Input extends z.ZodType = z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+> = {
   /** Kebab-case: the last part of its path. */
-  readonly name: string;
+  readonly name: Name;
   readonly input: Input;
+  /** The answer, with every field that any caller gets. Its input is what the function returns, its output the JSON. */
+  readonly output: Output;
   /** Null: Studio never runs it. */
   readonly studio: StudioRule<z.output<Input>> | null;
   /** What assistants of operators read of it. Left out: it is for people alone. */
   readonly tool?: { readonly title: string; readonly description: string; readonly isDestructive?: true };
 };
+
+/** What callers of a command send. */
+export type InputOf<Command extends Pick<CommandDeclaration, 'input'>> = Unchanging<z.input<Command['input']>>;
+
+/** What callers of a command read. */
+export type AnswerOf<Command extends Pick<CommandDeclaration, 'output'>> = Unchanging<z.output<Command['output']>>;
 
 /** One command with its function. */
 export type AdminCommand = CommandDeclaration & {
@@ -53,12 +66,19 @@ export type RunBy = {
   readonly studio: { readonly session: StudioSession; readonly requestId: string } | null;
 };
 
-export const declareCommand = <Input extends z.ZodType>(
-  name: string,
+export const declareCommand = <const Name extends string, Input extends z.ZodType, Output extends z.ZodType>(
+  name: Name,
   input: Input,
+  output: Output,
   studio: StudioRule<z.output<Input>> | null,
   tool?: CommandDeclaration['tool'],
-): CommandDeclaration<Input> => ({ name, input, studio, ...(tool === undefined ? {} : { tool }) });
+): CommandDeclaration<Name, Input, Output> => ({
+  name,
+  input,
+  output,
+  studio,
+  ...(tool === undefined ? {} : { tool }),
+});
 
 export const noInput = z.strictObject({});
 
@@ -77,9 +97,9 @@ export const askedIn = ({ studio }: RunBy): NonNullable<RunBy['studio']> => {
 export const changedBy = (...roles: readonly StudioRole[]): StudioRule => ({ roles, reads: 'nothing', isChange: true });
 
 /** Joins a command and its function. The input is checked against the schema before `run`. */
-export const adminCommand = <Input extends z.ZodType>(
-  declaration: CommandDeclaration<Input>,
-  run: (input: z.output<Input>, by: RunBy, signal: AbortSignal) => Promise<unknown>,
+export const adminCommand = <Input extends z.ZodType, Output extends z.ZodType>(
+  declaration: CommandDeclaration<string, Input, Output>,
+  run: (input: z.output<Input>, by: RunBy, signal: AbortSignal) => Promise<Unchanging<z.input<Output>>>,
 ): AdminCommand => ({
   ...declaration,
   run: async (given, by, signal) =>

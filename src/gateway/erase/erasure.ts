@@ -3,7 +3,9 @@
  * repeated erasure keeps the numbers of the interrupted one. The tenant's clientId is deleted last.
  */
 import type { Selectable } from 'kysely';
+import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
+import type { Unchanging } from '../common/answers.js';
 import type { Erased, Eraser, ErasureSubject } from '../common/eraser.js';
 import type { TenantLeases } from '../lease/tenant-lease.js';
 import type { TenantLock } from '../lease/tenant-lock.js';
@@ -13,15 +15,16 @@ import type { ErasureStep, LedgerTables } from '../ledger/tables.js';
 import { tenantScopeOf } from '../revocation/scopes.js';
 
 /** The report of an erasure. It contains no tenant name: the caller reads it by clientId. */
-export type ErasureReport = {
-  readonly deletedAt: string;
-  readonly startedAt: string;
+export const erasureReport = z.object({
+  deletedAt: z.string(),
+  startedAt: z.string(),
   /** Null while some storage could not be reached. */
-  readonly finishedAt: string | null;
-  readonly steps: readonly ErasureStep[];
+  finishedAt: z.string().nullable(),
+  steps: z.array(z.object({ where: z.string(), erased: z.record(z.string(), z.number()), left: z.array(z.string()) })),
   /** Whether all data of the tenant is erased. */
-  readonly isComplete: boolean;
-};
+  isComplete: z.boolean(),
+});
+export type ErasureReport = Unchanging<z.output<typeof erasureReport>>;
 
 export type Erasure = {
   /**

@@ -5,7 +5,8 @@ import type { Sealed } from '../../domain/brand.js';
 export const schemaName = 'guestlist_gateway';
 
 /** A tenant's status. A deleted tenant stays deleted until it signs up again. */
-export type TenantState = 'active' | 'suspended' | 'deleted';
+export const tenantStates = ['active', 'suspended', 'deleted'] as const;
+export type TenantState = (typeof tenantStates)[number];
 
 /** A bigint. PGlite returns a number, and a server returns text. */
 type Seq = string | number;

@@ -6,11 +6,12 @@ import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import type { Audit } from '../audit/audit.js';
 import { type AdminCommand, adminCommand, changedBy, declareCommand, readBy } from '../common/admin-command.js';
-import type { Erasure } from '../erase/erasure.js';
+import { type Erasure, erasureReport } from '../erase/erasure.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { tenantStates } from '../ledger/tables.js';
 import type { TenantRecords } from '../tenant/records.js';
 import type { TenantEventKind } from '../tenant/state.js';
-import type { Lifecycle } from './lifecycle.js';
+import { eventAnswer, type Lifecycle } from './lifecycle.js';
 
 export type TenantCommandOptions = {
   readonly tenants: TenantRecords;
@@ -23,23 +24,29 @@ export type TenantCommandOptions = {
 
 const oneTenant = z.strictObject({ clientId: z.string().min(1).max(255) });
 
-export const readErasure = declareCommand('erasure-report', oneTenant, readBy('support', 'auditor'), {
+const erasures = z.object({
+  state: z.enum(tenantStates).nullable(),
+  isErasureOwed: z.boolean(),
+  reports: z.array(erasureReport),
+});
+
+export const readErasure = declareCommand('erasure-report', oneTenant, erasures, readBy('support', 'auditor'), {
   title: 'Read an erasure',
   description: 'Reads what the erasure of a tenant deleted.',
 });
 
-export const suspendTenant = declareCommand('tenant-suspend', oneTenant, changedBy('support'), {
+export const suspendTenant = declareCommand('tenant-suspend', oneTenant, eventAnswer, changedBy('support'), {
   title: 'Suspend a tenant',
   description: 'Refuses all users of a tenant from now on. Nothing is deleted.',
   isDestructive: true,
 });
 
-export const resumeTenant = declareCommand('tenant-resume', oneTenant, changedBy('support'), {
+export const resumeTenant = declareCommand('tenant-resume', oneTenant, eventAnswer, changedBy('support'), {
   title: 'Resume a tenant',
   description: 'Lets the users of a suspended tenant in again.',
 });
 
-export const deleteTenant = declareCommand('tenant-delete', oneTenant, changedBy('owner'));
+export const deleteTenant = declareCommand('tenant-delete', oneTenant, eventAnswer, changedBy('owner'));
 
 const byHand = [
   [suspendTenant, 'suspended'],

@@ -4,13 +4,15 @@
  * the tenant's lock. The tenant's state follows from all stored events, so their order of arrival does not matter.
  * Every step may be repeated: the next attempt completes an interrupted one.
  */
+import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import type { Audit } from '../audit/audit.js';
-import type { Erasure, ErasureReport } from '../erase/erasure.js';
+import type { Unchanging } from '../common/answers.js';
+import { type Erasure, type ErasureReport, erasureReport } from '../erase/erasure.js';
 import { guestTokens, type TenantRevocation } from '../erase/revocation.js';
 import type { TenantLock, WithTenantLock } from '../lease/tenant-lock.js';
-import type { TenantState } from '../ledger/ledger.js';
+import { type TenantState, tenantStates } from '../ledger/tables.js';
 import type { Policies } from '../policy/policies.js';
 import { policyFor } from '../policy/policy.js';
 import type { Provision } from '../provision/provision.js';
@@ -19,15 +21,16 @@ import { newestOf, type TenantEventKind } from '../tenant/state.js';
 import { unavailable } from '../upstream/unavailable.js';
 
 /** The response to an event. It contains no tenant name, because it is stored beyond the tenant's erasure. */
-export type EventAnswer = {
+export const eventAnswer = z.object({
   /** The tenant's state now. */
-  readonly state: TenantState;
+  state: z.enum(tenantStates),
   /** Whether this event set the state. False if a newer event or a deletion takes precedence. */
-  readonly isApplied: boolean;
+  isApplied: z.boolean(),
   /** Number of dashboards that are ready for the first login. */
-  readonly provisioned?: number;
-  readonly erasure?: ErasureReport;
-};
+  provisioned: z.number().optional(),
+  erasure: erasureReport.optional(),
+});
+export type EventAnswer = Unchanging<z.output<typeof eventAnswer>>;
 
 export type Lifecycle = {
   /**

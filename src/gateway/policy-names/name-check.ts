@@ -11,7 +11,7 @@ import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
 import { type AdminCommand, adminCommand, declareCommand, readBy } from '../common/admin-command.js';
-import { findUnknownNames, type UnknownName } from '../policy/names.js';
+import { findUnknownNames, nameCatalogue, type UnknownName, unknownName } from '../policy/names.js';
 import type { Policies } from '../policy/policies.js';
 import type { Policy } from '../policy/policy.js';
 import { templateName } from '../policy/schema.js';
@@ -103,9 +103,16 @@ const asked = z
 
 const input = z.strictObject({ asked: asked.optional() });
 
+/** What the service has of the names that were asked for, or the unknown names of the policy in force. */
+const found = z.union([
+  z.object({ catalogue: nameCatalogue }),
+  z.object({ file: z.string(), digest: z.string(), unknown: z.array(unknownName) }),
+]);
+
 export const checkPolicyNames = declareCommand(
   'policy-names',
   input,
+  found,
   readBy('author', 'publisher', 'policyAdmin', 'auditor'),
 );
 

@@ -1,6 +1,8 @@
 /** The names in a policy that only the service can know, and those among them that it does not have. Pure. */
+import { z } from 'zod';
 import { nearestName } from '../../domain/nearest-name.js';
 import { eachInSteps, type Sliced } from '../../platform/breathe.js';
+import type { Unchanging } from '../common/answers.js';
 import type { Part, Parts } from './checks.js';
 import type { RestrictDocument } from './schema.js';
 
@@ -101,29 +103,39 @@ export function* collectNames({ document, own, overrides }: Parts): Sliced<reado
 }
 
 /** What the service has behind one template or embed. Null: the service cannot tell. */
-export type CatalogueBoard = {
-  readonly source: string;
-  readonly filters: readonly string[] | null;
-  readonly metrics: readonly { readonly metricId: string; readonly name: string }[] | null;
-  readonly metricFilters: readonly string[] | null;
-  readonly rlsVariables: readonly string[] | null;
-};
+const names = z.array(z.string());
+const catalogueBoard = z.object({
+  source: z.string(),
+  filters: names.nullable(),
+  metrics: z.array(z.object({ metricId: z.string(), name: z.string() })).nullable(),
+  metricFilters: names.nullable(),
+  rlsVariables: names.nullable(),
+});
+export type CatalogueBoard = Unchanging<z.output<typeof catalogueBoard>>;
 
 /** What the service has of a policy's names. The lists of names that exist are empty where nothing is missing. */
-export type NameCatalogue = {
+export const nameCatalogue = z.object({
   /** The names of the workspaces, if the policy's is not among them; else null. */
-  readonly otherWorkspaces: readonly string[] | null;
-  readonly boards: readonly CatalogueBoard[];
+  otherWorkspaces: names.nullable(),
+  boards: z.array(catalogueBoard),
   /** The templates and embeds that the service does not have. */
-  readonly missing: readonly string[];
-  readonly dashboardsThere: readonly string[];
-  readonly embedsThere: readonly string[];
-  /** The tables of the policy's datamart, as `schema.table`. Null: the service cannot tell, or has no such datamart. */
-  readonly tables: readonly { readonly tableName: string; readonly columns: readonly string[] }[] | null;
-};
+  missing: names,
+  dashboardsThere: names,
+  embedsThere: names,
+  /**
+   * The tables of the policy's datamart, as `schema.table`. Null: the service cannot tell, or has no such datamart. An
+   * earlier gateway leaves them out.
+   */
+  tables: z
+    .array(z.object({ tableName: z.string(), columns: names }))
+    .nullable()
+    .default(null),
+});
+export type NameCatalogue = Unchanging<z.output<typeof nameCatalogue>>;
 
 /** A name that the service does not have. `message` says what it is, what was meant, and which names there are. */
-export type UnknownName = { readonly at: string; readonly name: string; readonly message: string };
+export const unknownName = z.object({ at: z.string(), name: z.string(), message: z.string() });
+export type UnknownName = Readonly<z.output<typeof unknownName>>;
 
 const maxListed = 20;
 

@@ -3,6 +3,7 @@
  * it ends.
  */
 import { basename } from 'node:path';
+import { z } from 'zod';
 import {
   type AdminCommand,
   adminCommand,
@@ -14,7 +15,8 @@ import {
 import type { Policy } from './policy.js';
 
 /** The outcome of reading the policy's files again. */
-export type Reload = { readonly outcome: 'unchanged' | 'changed' | 'refused'; readonly digest: string };
+export const reloaded = z.object({ outcome: z.enum(['unchanged', 'changed', 'refused']), digest: z.string() });
+export type Reload = Readonly<z.output<typeof reloaded>>;
 
 export type PolicyListener = {
   /** Checks the policy's other requirements. If it throws PolicyFaults, the policy is not used. */
@@ -33,11 +35,31 @@ export type Policies = {
   readonly close: () => Promise<void>;
 };
 
-export const reloadPolicy = declareCommand('policy-reload', noInput, changedBy('publisher', 'policyAdmin'));
+export const reloadPolicy = declareCommand(
+  'policy-reload',
+  noInput,
+  reloaded.extend({ file: z.string() }),
+  changedBy('publisher', 'policyAdmin'),
+);
+
+const policyFacts = z.object({
+  digest: z.string(),
+  dataApp: z.string(),
+  workspace: z.string(),
+  datamart: z.string(),
+  /** The type of each. */
+  claims: z.record(z.string(), z.string()),
+  files: z.array(z.object({ file: z.string(), text: z.string() })),
+  /** Null where the tenant is not simply a claim. */
+  tenantClaim: z.string().nullable(),
+  roles: z.string(),
+  templates: z.array(z.object({ template: z.string(), name: z.string() })),
+});
 
 export const readPolicy = declareCommand(
   'policy-read',
   noInput,
+  policyFacts,
   readBy('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
   { title: 'Read the policy', description: 'Reads the policy in force: templates, roles and claims.' },
 );
@@ -52,10 +74,7 @@ export const policyReload = (policies: Policies): AdminCommand =>
     file: policies.current().file,
   }));
 
-/**
- * The command `policy-read`: the policy in force, with its texts, and which claims a session of it has. `tenantClaim` is
- * null where the tenant is not simply a claim.
- */
+/** The command `policy-read`: the policy in force, with its texts, and which claims a session of it has. */
 export const policyRead = (policies: Policies): AdminCommand =>
   adminCommand(readPolicy, async () => {
     const { digest, files, dataApp, workspace, datamart, claims, tenant, roles, templates } = policies.current();

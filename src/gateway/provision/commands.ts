@@ -31,6 +31,26 @@ const provisionInput = z.strictObject({
 });
 type ProvisionInput = z.output<typeof provisionInput>;
 
+const provisioned = z.object({
+  tenants: z.array(
+    z.object({
+      clientId: z.string(),
+      outcome: z.enum(['complete', 'partial', 'failed', 'skipped']),
+      reason: z.string().optional(),
+      dashboards: z.array(
+        z.object({
+          template: z.string(),
+          dashboardId: z.string().optional(),
+          outcome: z.enum(['ready', 'failed']),
+          reason: z.string().optional(),
+          mend: z.string().nullish(),
+        }),
+      ),
+    }),
+  ),
+  next: z.string().nullable(),
+});
+
 export type TenantProvisioningOptions = {
   readonly provision: Pick<Provision, 'ensureEach'>;
   readonly policies: Policies;
@@ -128,6 +148,7 @@ const provisionTenants = async (options: TenantProvisioningOptions, input: Provi
 export const provisionTenantsCommand = declareCommand(
   'tenants-provision',
   provisionInput,
+  provisioned,
   changedBy('publisher', 'support'),
   { title: 'Create missing dashboards', description: 'Creates the dashboards that tenants should have and lack.' },
 );

@@ -3,7 +3,9 @@ import { type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import { containsWords } from '../../platform/contains-words.js';
 import { type AdminCommand, adminCommand, declareCommand, readBy, readers } from '../common/admin-command.js';
+import { moment } from '../common/answers.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { tenantStates } from '../ledger/tables.js';
 import { templateName } from '../policy/schema.js';
 import { askLedger, type DashboardRow, dashboardColumns } from './ledger.js';
 
@@ -45,7 +47,7 @@ const tenantsListInput = z.strictObject({
     .max(8)
     .optional()
     .describe('Only tenants whose clientId contains each of these, in upper or lower case.'),
-  state: z.enum(['active', 'suspended', 'deleted']).optional(),
+  state: z.enum(tenantStates).optional(),
   outcome: z.enum(outcomes).optional(),
   usage: z
     .boolean()
@@ -59,6 +61,36 @@ const tenantsListInput = z.strictObject({
     .describe('Only tenants whose dashboard was created from this template version; its first characters are enough.'),
 });
 export type TenantsListInput = z.output<typeof tenantsListInput>;
+
+const tenantsList = z.object({
+  tenants: z.array(
+    z.object({
+      /** Null: the tenant is erased. */
+      clientId: z.string().nullable(),
+      tenantRef: z.string(),
+      state: z.enum(tenantStates),
+      occurredAt: moment.nullable(),
+      createdAt: moment,
+      outcome: z.enum(outcomes),
+      dashboards: z.array(
+        z.object({
+          template: z.string(),
+          dashboardId: z.string(),
+          templateVersion: z.string().nullable(),
+          step: z.enum(['ready', 'failed', 'unfinished']),
+          createdAt: moment.nullable(),
+          verifiedAt: moment.nullable(),
+          failure: z
+            .object({ at: moment, step: z.string().nullable(), reason: z.string().nullable(), failures: z.number() })
+            .nullable(),
+        }),
+      ),
+      /** The tokens that were minted for its users, if they are asked for. */
+      usage: z.object({ mints: z.number(), lastMintAt: moment.nullable() }).optional(),
+    }),
+  ),
+  next: z.string().nullable(),
+});
 
 const isReady = ({ verifiedAt, doubtedAt }: DashboardRow): boolean => verifiedAt !== null && doubtedAt === null;
 
@@ -206,7 +238,7 @@ const listTenants = async (ledger: Ledger, input: TenantsListInput) => {
   };
 };
 
-export const listTenantsCommand = declareCommand('tenants-list', tenantsListInput, readBy(...readers), {
+export const listTenantsCommand = declareCommand('tenants-list', tenantsListInput, tenantsList, readBy(...readers), {
   title: 'List tenants',
   description: 'Lists tenants with their state and their dashboards.',
 });

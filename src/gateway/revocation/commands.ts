@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { identifierOf } from '../authenticate/signed-session.js';
 import { type AdminCommand, adminCommand, changedBy, declareCommand } from '../common/admin-command.js';
 import type { Policies } from '../policy/policies.js';
-import type { Revocations, RevocationTarget } from './revocations.js';
+import { type Revocations, type RevocationTarget, revocationAnswer } from './revocations.js';
 
 const name = z.string().min(1).max(255);
 /** The complete digest. A part of it would match no policy, and the command would still report success. */
@@ -30,13 +30,15 @@ const unrevokeInput = z.discriminatedUnion('by', [
   z.strictObject({ by: z.literal('all'), reason }),
 ]);
 
-export const revoke = declareCommand('revoke', revokeInput, changedBy('support'), {
+export const revoke = declareCommand('revoke', revokeInput, revocationAnswer, changedBy('support'), {
   title: 'Revoke tokens',
   description: 'Ends the guest tokens of a user, a tenant or a policy, or all.',
   isDestructive: true,
 });
 
-export const unrevoke = declareCommand('unrevoke', unrevokeInput, changedBy('support'), {
+const lifted = z.object({ isLifted: z.boolean(), message: z.string() });
+
+export const unrevoke = declareCommand('unrevoke', unrevokeInput, lifted, changedBy('support'), {
   title: 'Accept sessions again',
   description: 'Accepts sessions again that a revocation refuses.',
 });

@@ -56,16 +56,17 @@ export type RevokeOptions = {
   readonly requestId?: string | undefined;
 };
 
-export type RevocationAnswer = {
+export const revocationAnswer = z.object({
   /**
    * `pending`: the service could not be reached, and the revocation is retried. Until then, the service still accepts
    * the issued tokens.
    */
-  readonly service: 'done' | 'pending' | 'not-supported';
+  service: z.enum(['done', 'pending', 'not-supported']),
   /** Number of tokens that the service revoked. Null if unknown. */
-  readonly revoked: number | null;
-  readonly message: string;
-};
+  revoked: z.number().nullable(),
+  message: z.string(),
+});
+export type RevocationAnswer = Readonly<z.output<typeof revocationAnswer>>;
 
 export type Revocations = {
   /**

@@ -2,6 +2,7 @@
  * Checks a template before a roll-out: every metric is run for some tenants, each with its own scope, as it would be
  * after the roll-out. Says what fails, is empty, is cut off or is slow. Answers no rows and writes nothing.
  */
+import { z } from 'zod';
 import type { DashboardContent, TriedMetric } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Policy } from '../policy/policy.js';
@@ -26,15 +27,23 @@ export type CheckInput = {
   readonly seesData: boolean;
 };
 
-export type CheckFault = {
+const checkFault = z.object({
   /** An error would reach that tenant's users; a warning may be as it should be. */
-  readonly level: 'error' | 'warning';
+  level: z.enum(['error', 'warning']),
   /** Null: the fault is of the template, for every tenant. */
-  readonly clientId: string | null;
+  clientId: z.string().nullable(),
   /** Null: the fault is of the copy. */
-  readonly metric: string | null;
-  readonly text: string;
-};
+  metric: z.string().nullable(),
+  text: z.string(),
+});
+type CheckFault = Readonly<z.output<typeof checkFault>>;
+
+export const checkedTemplate = z.object({
+  template: z.string(),
+  version: z.string(),
+  tenants: z.array(z.object({ clientId: z.string(), metrics: z.number() })),
+  faults: z.array(checkFault),
+});
 
 const notRun: CheckFault = {
   ...{ level: 'warning', clientId: null, metric: null },

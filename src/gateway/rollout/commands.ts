@@ -14,16 +14,18 @@ import {
   readBy,
   readers,
 } from '../common/admin-command.js';
+import { moment, written } from '../common/answers.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { FinishWork } from '../ledger/takeover.js';
 import type { Policies } from '../policy/policies.js';
 import { templateName } from '../policy/schema.js';
-import { type CheckDeps, checkTemplate } from './check.js';
-import { type EditionDeps, findVersion, listEditions, recordTemplate } from './editions.js';
+import type { TemplateContent } from '../provision/template-version.js';
+import { type CheckDeps, checkedTemplate, checkTemplate } from './check.js';
+import { type EditionDeps, findVersion, listEditions, recordTemplate, templateHistory } from './editions.js';
 import { createRolloutLedger } from './ledger.js';
 import type { RolloutLedger, RolloutOptions } from './model.js';
-import { planRollout, rolloutStatus } from './plan.js';
+import { planPage, planRollout, rolloutStatus, statusPage } from './plan.js';
 import { createRollouts, type RolloutDeps, type StartedRollout } from './rollout.js';
 
 export type RolloutCommandsOptions = Omit<RolloutDeps, 'ledger'> & {
@@ -86,12 +88,14 @@ const statusInput = idInput.extend({
 export const recordTemplateCommand = declareCommand(
   'template-record',
   z.strictObject({ template: templateName }),
+  z.object({ template: z.string(), version: z.string() }),
   readBy('author', 'publisher'),
 );
 
 export const listEditionsCommand = declareCommand(
   'template-history',
   historyInput,
+  templateHistory,
   readBy('author', 'publisher', 'auditor'),
   { title: 'List editions', description: 'Lists the editions of a template with their changes.' },
 );
@@ -99,15 +103,27 @@ export const listEditionsCommand = declareCommand(
 export const readVersion = declareCommand(
   'template-version',
   z.strictObject({ template: templateName, version }),
+  z.object({
+    template: z.string(),
+    version: z.string(),
+    content: written<TemplateContent>(),
+    label: z.string().nullable(),
+  }),
   readBy('author', 'publisher', 'auditor'),
 );
 
-export const checkTemplateCommand = declareCommand('template-check', checkInput, readBy('author', 'publisher'));
+export const checkTemplateCommand = declareCommand(
+  'template-check',
+  checkInput,
+  checkedTemplate,
+  readBy('author', 'publisher'),
+);
 
 // A tenant's side of a conflict may be what its users wrote into a metric, such as a value of a row.
 export const planRolloutCommand = declareCommand(
   'rollout-plan',
   planInput,
+  planPage,
   {
     ...readBy(...readers),
     narrower: { field: 'showsValues', roles: ['author', 'publisher', 'auditor'], reads: 'rows' },
@@ -115,29 +131,44 @@ export const planRolloutCommand = declareCommand(
   { title: 'Plan a roll-out', description: 'Says what a roll-out would do to each tenant. Does nothing.' },
 );
 
-export const applyRollout = declareCommand('rollout-apply', applyInput, changedBy('publisher'), {
+const begun = z.object({ id: z.string() });
+
+export const applyRollout = declareCommand('rollout-apply', applyInput, begun, changedBy('publisher'), {
   title: 'Roll out a template',
   description: 'Brings a changed template to tenants. What each tenant changed is kept. Plan it first.',
   isDestructive: true,
 });
 
-export const resumeRollout = declareCommand('rollout-resume', idInput, changedBy('publisher'), {
+export const resumeRollout = declareCommand('rollout-resume', idInput, begun, changedBy('publisher'), {
   title: 'Continue a roll-out',
   description: 'Continues a roll-out that waits or stopped.',
 });
 
-export const rollBack = declareCommand('rollout-rollback', idInput, changedBy('publisher'), {
+export const rollBack = declareCommand('rollout-rollback', idInput, begun, changedBy('publisher'), {
   title: 'Take a roll-out back',
   description: 'Gives each copy back what it had before the roll-out.',
   isDestructive: true,
 });
 
-export const readRollout = declareCommand('rollout-status', statusInput, readBy(...readers), {
+export const readRollout = declareCommand('rollout-status', statusInput, statusPage, readBy(...readers), {
   title: 'Read a roll-out',
   description: 'Reads the progress of a roll-out, and what failed.',
 });
 
-export const listRollouts = declareCommand('rollout-list', noInput, readBy(...readers), {
+const newest = z.object({
+  rollouts: z.array(
+    z.object({
+      id: z.string(),
+      template: z.string(),
+      version: z.string(),
+      state: z.string(),
+      startedBy: z.string().nullable(),
+      startedAt: moment,
+    }),
+  ),
+});
+
+export const listRollouts = declareCommand('rollout-list', noInput, newest, readBy(...readers), {
   title: 'List roll-outs',
   description: 'Lists the newest roll-outs with their state.',
 });
@@ -208,7 +239,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
     adminCommand(listRollouts, async () => ({
       rollouts: (await ledger.list()).map(({ id, template, version: of, state, startedBy, startedAt }) => ({
         ...{ id, template, version: of, state },
-        ...{ startedBy, startedAt: startedAt.toISOString() },
+        ...{ startedBy, startedAt },
       })),
     })),
     ...templateCommands({ upstream, versions, ledger, capabilities: options.capabilities }, policies),

@@ -1,4 +1,5 @@
 /** The editions of a template: who changed it when, what changed in words, and which roll-outs and copies have each. */
+import { z } from 'zod';
 import { contentChanges } from '../../domain/dashboard/changes.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Policy } from '../policy/policy.js';
@@ -9,6 +10,36 @@ export type EditionDeps = {
   readonly versions: TemplateVersions;
   readonly ledger: Pick<RolloutLedger, 'list' | 'countByVersion' | 'findPublished'>;
 };
+
+const rollout = z.object({
+  id: z.string(),
+  state: z.string(),
+  startedBy: z.string().nullable(),
+  startedAt: z.string(),
+});
+
+export const templateHistory = z.object({
+  template: z.string(),
+  editions: z.array(
+    z.object({
+      number: z.number(),
+      version: z.string(),
+      label: z.string().nullable(),
+      by: z.string().nullable(),
+      at: z.string(),
+      changes: z.array(z.string()),
+      copies: z.number(),
+      rollouts: z.array(rollout),
+    }),
+  ),
+  hasMore: z.boolean(),
+  /** The version that new tenants get. Null: the current content, since nothing was rolled out to all tenants. */
+  newCopies: z.string().nullable(),
+  /** The version that new tenants get, or that most copies have. Null: no version is known. */
+  published: z.string().nullable(),
+  /** What a roll-out would bring to those copies, in words. */
+  unpublished: z.array(z.string()),
+});
 
 /** Reads the template's current content and keeps it. Throws NOT_FOUND for a template that the policy does not name. */
 export const recordTemplate = (
@@ -26,10 +57,7 @@ const changesOf = (before: TemplateVersion | undefined, after: TemplateVersion |
     ? []
     : contentChanges(before.content, after.content).map(({ text }) => text);
 
-/**
- * Returns the newest editions, newest first. The first is the template's current content, published or not. `newCopies`
- * is the version that new tenants get; null: the current content.
- */
+/** Returns the newest editions, newest first. The first is the template's current content, published or not. */
 export const listEditions = async (
   deps: EditionDeps,
   policy: Policy,

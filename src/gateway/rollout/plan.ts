@@ -1,8 +1,8 @@
 /** Plans a roll-out for each tenant without writing, and reports the status of an existing roll-out. */
-import { type ShownConflict, showConflicts } from '../../domain/dashboard/merge/merge-dashboard.js';
-import type { Conflict } from '../../domain/dashboard/merge/three-way.js';
+import { z } from 'zod';
+import { showConflicts } from '../../domain/dashboard/merge/merge-dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { ItemState } from '../ledger/ledger.js';
+import type { Unchanging } from '../common/answers.js';
 import type { Policy } from '../policy/policy.js';
 import { createCopies } from './copies.js';
 import { type Drift, detectDrift, rememberVersions } from './drift.js';
@@ -11,7 +11,7 @@ import { cohortName } from './model.js';
 import { eachOf } from './pool.js';
 import { loadRollout } from './rollout.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
-import { listUnreadable, type Unreadable, type UnreadableDeps } from './unreadable.js';
+import { listUnreadable, type UnreadableDeps } from './unreadable.js';
 
 export type PlanDeps = UnreadableDeps & {
   readonly ledger: RolloutLedger;
@@ -19,30 +19,38 @@ export type PlanDeps = UnreadableDeps & {
   readonly width?: number;
 };
 
-export type PlannedTenant = {
-  readonly clientId: string;
-  readonly dashboardId: string;
-  readonly status: Drift['status'];
-  /** Whether the tenant changed its copy; null: unknown. */
-  readonly isEdited: boolean | null;
-  readonly fromVersion: string | null;
-  /** For a copy without a recorded version: the known version that it equals, or null. */
-  readonly adoptable: string | null;
-  /** Each with the values of the three sides, if they are wanted. */
-  readonly conflicts: readonly (Conflict | ShownConflict)[];
-  readonly fault: string | null;
-};
+const conflict = z.object({
+  path: z.string(),
+  kind: z.enum(['changed-by-both', 'added-by-both', 'removed-by-template', 'removed-by-tenant']),
+});
+const side = z.unknown().optional();
 
-export type PlanPage = {
-  readonly template: string;
-  readonly version: string;
-  readonly label: string | null;
-  readonly tenants: readonly PlannedTenant[];
+const plannedTenant = z.object({
+  clientId: z.string(),
+  dashboardId: z.string(),
+  status: z.enum(['up-to-date', 'behind', 'edited', 'conflict', 'unknown-base', 'missing', 'unreadable']),
+  fromVersion: z.string().nullable(),
+  /** Each with the values of the three sides, if they are wanted. Null: a side has none. */
+  conflicts: z.array(conflict.extend({ base: side, template: side, tenant: side })),
+  /** Whether the tenant changed its copy; null: unknown. */
+  isEdited: z.boolean().nullable(),
+  /** For a copy without a recorded version: the known version that it equals, or null. */
+  adoptable: z.string().nullable(),
+  fault: z.string().nullable(),
+});
+export type PlannedTenant = Unchanging<z.output<typeof plannedTenant>>;
+
+export const planPage = z.object({
+  template: z.string(),
+  version: z.string(),
+  label: z.string().nullable(),
   /** On the first page: metrics for which the template would not be rolled out. */
-  readonly unreadable: readonly Unreadable[];
+  unreadable: z.array(z.object({ metricId: z.string(), name: z.string(), message: z.string() })),
+  tenants: z.array(plannedTenant),
   /** The cursor of the next page. Null if this page is the last. */
-  readonly next: string | null;
-};
+  next: z.string().nullable(),
+});
+type PlanPage = Unchanging<z.output<typeof planPage>>;
 
 export type PlanInput = {
   readonly template: string;
@@ -119,6 +127,27 @@ const listNotable = async (ledger: RolloutLedger, id: string, { after = '', limi
   }
 };
 
+export const statusPage = z.object({
+  id: z.string(),
+  template: z.string(),
+  version: z.string(),
+  state: z.string(),
+  isAtWork: z.boolean(),
+  /** With the number of copies in each state. */
+  cohorts: z.array(z.object({ name: z.string(), states: z.record(z.string(), z.number()) })),
+  tenants: z.array(
+    z.object({
+      dashboardId: z.string(),
+      clientId: z.string(),
+      state: z.string(),
+      conflicts: z.array(conflict),
+      fault: z.string().nullable(),
+      cohort: z.string(),
+    }),
+  ),
+  next: z.string().nullable(),
+});
+
 /**
  * Returns the status of a roll-out for each cohort, and the tenants that an operator must look at. If `limit` is given,
  * returns one page of them, with `next` as the cursor of the following page.
@@ -130,9 +159,7 @@ export const rolloutStatus = async (ledger: RolloutLedger, id: string, page: Par
   const counts = await ledger.count(id);
   const cohorts = [...new Set(counts.map(({ cohort }) => cohort))].map((cohort) => {
     const own = counts.filter((count) => count.cohort === cohort);
-    const states: Partial<Record<ItemState, number>> = Object.fromEntries(
-      own.map(({ state, count }) => [state, count]),
-    );
+    const states = Object.fromEntries(own.map(({ state, count }) => [state, count]));
     return { name: cohortName(cohort, rollout.options), states };
   });
   const found = await listNotable(ledger, id, page);
@@ -141,4 +168,3 @@ export const rolloutStatus = async (ledger: RolloutLedger, id: string, page: Par
   const { template, version, state } = rollout;
   return { id, template, version, state, isAtWork, cohorts, tenants, next };
 };
-export type RolloutStatus = Awaited<ReturnType<typeof rolloutStatus>>;
