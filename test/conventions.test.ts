@@ -159,8 +159,8 @@ const mayImport: Readonly<
   },
 };
 
-/** Folders from which types may be imported in addition: the browser uses the types of the interface. */
-const mayImportTypes: Readonly<Record<string, readonly string[]>> = { web: ['contract', 'domain'] };
+/** Folders from which types may be imported in addition: the browser uses the types of the interface and of commands. */
+const mayImportTypes: Readonly<Record<string, readonly string[]>> = { web: ['contract', 'domain', 'compose'] };
 
 /**
  * Studio shows whose rows the tables of an unsaved model hold, and the elements refuse addresses of recipients, by the
@@ -199,12 +199,19 @@ describe('the layer table', () => {
     expect(sources.flatMap(forbidden)).toEqual([]);
   });
 
-  test('only main and the command line import the composition, main or the command line', () => {
+  // The types of commands bring those of Node along, so the compiler does not refuse them.
+  test('pages use no global of Node', () => {
+    const ofNode = /\b(?:process|Buffer|setImmediate|__dirname|require)\b(?:\.\w|\()/;
+    const found = sources.filter(({ folder, text }) => folder === 'web' && ofNode.test(text));
+    expect(found.map(({ file }) => file)).toEqual([]);
+  });
+
+  test('only main and the command line import code of the composition, main or the command line', () => {
     const offenders = sources
       .filter(({ file, folder }) => file !== 'main.ts' && folder !== 'cli')
       .flatMap(({ file, imports }) =>
         imports
-          .filter(({ from }) => /\/main\.js$|\/(cli|compose)\//.test(from))
+          .filter(({ from, isTypeOnly }) => !isTypeOnly && /\/main\.js$|\/(cli|compose)\//.test(from))
           .map(({ from }) => `${file} imports ${from}`),
       );
     expect(offenders).toEqual([]);

@@ -1,6 +1,9 @@
 /** Calls the server of Studio: operations of the service, commands of the gateway, and views as a tenant's user. */
+import type { Answer, CommandInput, CommandName } from '../../../compose/commands.js';
+import type { StudioRole } from '../../../domain/studio/person.js';
 
-export type Role = 'owner' | 'author' | 'publisher' | 'policyAdmin' | 'support' | 'auditor';
+export type { Answer, CommandInput };
+export type Role = StudioRole;
 
 export type Session = {
   readonly person: {
@@ -36,64 +39,20 @@ export type Api = {
   readonly session: Session;
   /** Calls an operation of the service by its path below `/api/v2`, and returns the whole answer. */
   readonly call: <T = unknown>(method: Method, path: string, asked?: Asked) => Promise<T>;
-  /** Runs a command of the gateway. */
-  readonly command: <T = unknown>(name: string, input?: object, signal?: AbortSignal) => Promise<T>;
-  /** Opens a view as a tenant's user. */
-  readonly view: (input: ViewInput, signal?: AbortSignal) => Promise<View>;
-  /** Answers a metric that an author writes, as the user of a view reads it. The answer is that of a query. */
-  readonly previewMetric: (body: AuthoredBody, signal?: AbortSignal) => Promise<unknown>;
-  /** The statement that would answer it, without its values. Throws what is wrong with the metric. */
-  readonly describeMetric: (body: AuthoredBody, signal?: AbortSignal) => Promise<string>;
-  /** The state of the process. */
-  readonly system: <T>(signal?: AbortSignal) => Promise<T>;
-  /** What contains the words, of everything that this person may read. */
-  readonly search: <T>(query: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<T>;
-  /** What queries took. */
-  readonly queries: <T>(signal?: AbortSignal) => Promise<T>;
-  /** The database's plan of one of them. */
-  readonly queryPlan: (id: string) => Promise<{ readonly plan: string }>;
-  /** The reports and alerts of all users, or of those of one tenant. */
-  readonly schedules: <T>(tenant: string | null, signal?: AbortSignal) => Promise<T>;
-  readonly pauseSchedule: (id: string, isPaused: boolean) => Promise<void>;
+  /** Runs a command. */
+  readonly command: <Name extends CommandName>(
+    name: Name,
+    input: CommandInput<Name>,
+    signal?: AbortSignal,
+  ) => Promise<Answer<Name>>;
   /** Makes a key. Only this answer has it. `dataApp` null: a service token. */
   readonly createKey: (input: { dataApp: string | null; name: string }) => Promise<string>;
   /** Replaces a key by a new one of the same name. The old one works for `graceSeconds` more. */
   readonly rotateKey: (input: { dataApp: string | null; name: string; graceSeconds: number }) => Promise<string>;
-  /** The keys that sign and check, without their material. */
-  readonly signingKeys: <T>(signal?: AbortSignal) => Promise<T>;
-  /** The sessions of people who are logged in. */
-  readonly sessions: <T>(signal?: AbortSignal) => Promise<T>;
-  /** Ends every session of a person. Returns how many there were. */
-  readonly endSessions: (person: { readonly issuer: string; readonly subject: string }) => Promise<number>;
-  /** Whether files may be uploaded, and which sources were. */
-  readonly uploads: <T>(signal?: AbortSignal) => Promise<T>;
   readonly logOut: (everywhere?: boolean) => Promise<void>;
 };
 
-/** `view`: the token of the view. */
-export type AuthoredBody = {
-  readonly view: string;
-  readonly dashboardId: string;
-  readonly definition: unknown;
-  readonly sort?: unknown;
-  readonly limit?: number;
-  readonly offset?: number;
-};
-
-export type ViewInput = {
-  readonly clientId: string;
-  readonly claims: Readonly<Record<string, unknown>> & { readonly sub: string };
-  readonly at?: string;
-  readonly embeds?: readonly string[];
-};
-export type View = {
-  readonly token: string;
-  readonly serviceUrl: string;
-  readonly expiresAt: string;
-  readonly clientId: string;
-  readonly embeds: readonly { readonly id: string; readonly name: string; readonly type: 'dashboard' | 'metric' }[];
-  readonly because: readonly { readonly kind: 'rule' | 'restriction'; readonly name: string; readonly at: string }[];
-};
+export type View = Answer<'view-open'>;
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
@@ -137,20 +96,6 @@ export const readSession = async (): Promise<Session | null> => {
 export const redeemCode = async (code: string): Promise<Session> =>
   dataOf(await send('/studio/session', { method: 'POST', ...json({ code }) })) as Session;
 
-type Post = (url: string, body: unknown) => Promise<unknown>;
-
-const ownersApi = (
-  post: Post,
-  command: Api['command'],
-): Pick<Api, 'createKey' | 'rotateKey' | 'signingKeys' | 'sessions' | 'endSessions'> => ({
-  createKey: async (input) => ((await post('/studio/keys', input)) as { readonly key: string }).key,
-  rotateKey: async (input) => ((await post('/studio/keys/rotate', input)) as { readonly key: string }).key,
-  signingKeys: (signal) => command('signing-keys', {}, signal),
-  sessions: (signal) => command('studio-sessions-list', {}, signal),
-  endSessions: async ({ issuer, subject }) =>
-    (await command<{ ended: number }>('studio-sessions-end', { issuer, subject })).ended,
-});
-
 /** `onEnded` is called when the server says that the session has ended. */
 export const createApi = (session: Session, onEnded: () => void): Api => {
   const ask = async (url: string, init: RequestInit): Promise<unknown> => {
@@ -165,8 +110,6 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
   };
   const post = async (url: string, body: unknown, signal?: AbortSignal): Promise<unknown> =>
     dataOf(await ask(url, { method: 'POST', ...json(body), ...(signal ? { signal } : {}) }));
-  const command = async <T>(name: string, input: object = {}, signal?: AbortSignal) =>
-    (await post(`/studio/commands/${name}`, input, signal)) as T;
   return {
     session,
     call: async <T>(method: Method, path: string, { body, query, signal }: Asked = {}) => {
@@ -174,20 +117,10 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
       const sent = body === undefined ? {} : json(body);
       return (await ask(`/studio/api/v2/${path}${search}`, { method, ...sent, ...(signal ? { signal } : {}) })) as T;
     },
-    command,
-    view: (input, signal) => command('view-open', input, signal),
-    previewMetric: (body, signal) => command('metric-preview', body, signal),
-    describeMetric: async (body, signal) => (await command<{ sql: string }>('metric-statement', body, signal)).sql,
-    system: (signal) => command('read-system', {}, signal),
-    search: (query, signal) => command('search', query, signal),
-    queries: (signal) => command('list-slow-queries', {}, signal),
-    queryPlan: (id) => command('read-plan', { id }),
-    schedules: (tenant, signal) => command('schedules-list', tenant === null ? {} : { tenant }, signal),
-    pauseSchedule: async (id, isPaused) => {
-      await command(isPaused ? 'schedule-pause' : 'schedule-resume', { id });
-    },
-    ...ownersApi(post, command),
-    uploads: (signal) => command('uploads-list', {}, signal),
+    command: async <Name extends CommandName>(name: Name, input: CommandInput<Name>, signal?: AbortSignal) =>
+      (await post(`/studio/commands/${name}`, input, signal)) as Answer<Name>,
+    createKey: async (input) => ((await post('/studio/keys', input)) as { readonly key: string }).key,
+    rotateKey: async (input) => ((await post('/studio/keys/rotate', input)) as { readonly key: string }).key,
     logOut: async (everywhere = false) => {
       await ask(everywhere ? '/studio/sessions' : '/studio/session', { method: 'DELETE' });
     },

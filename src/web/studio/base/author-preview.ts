@@ -1,7 +1,13 @@
-/** Asks for the rows of a metric that is not saved, as the user of a view reads them. */
+/** Asks for the rows of a metric that is not saved, as the user of a view reads them, and for its statement. */
 import type { MetricAnswer } from '../../../domain/query/engine.js';
 import { answerIn, GuestError, isRecord } from '../../base/client.js';
-import { type Api, type AuthoredBody, StudioError, type View } from './api.js';
+import { type Api, type CommandInput, StudioError, type View } from './api.js';
+
+type Authored = { readonly view: string; readonly dashboardId: string; readonly definition: object };
+
+/** The statement that would answer the metric, without its values. Throws what is wrong with the metric. */
+export const describeAuthored = async (api: Api, authored: Authored, signal: AbortSignal): Promise<string> =>
+  (await api.command('metric-statement', authored as CommandInput<'metric-statement'>, signal)).sql;
 
 /** Throws GuestError, which the elements know. `ended` is called if the view has ended. */
 export const askAuthored = async (
@@ -11,10 +17,10 @@ export const askAuthored = async (
   signal: AbortSignal,
   ended: () => void,
 ): Promise<MetricAnswer> => {
-  const { definition, ...asked } = body as Omit<AuthoredBody, 'view'>;
-  const whole = { kind: 'visual', ...(definition as object) };
+  const { definition, ...asked } = body as Omit<CommandInput<'metric-preview'>, 'view'>;
+  const whole = { kind: 'visual', ...(definition as object) } as typeof definition;
   try {
-    const answered = await api.previewMetric({ ...asked, view: token, definition: whole }, signal);
+    const answered = await api.command('metric-preview', { ...asked, view: token, definition: whole }, signal);
     const answer = isRecord(answered) ? answerIn(answered) : undefined;
     if (answer === undefined) throw new GuestError('UNREADABLE_ANSWER', 'The answer can’t be read.', 200);
     return answer;

@@ -1,17 +1,9 @@
 /** The lines that a page of the host needs, by how the page is made and how it proves who its user is. */
 
+import type { Answer } from './api.js';
+
 /** What the configuration says about pages and sessions. */
-export type EmbedFacts = {
-  /** The origins of the host's pages, besides the gateway's own. */
-  readonly allowedOrigins: readonly string[];
-  /** The gateway's own origin as browsers see it. Null: that of the request. */
-  readonly publicOrigin: string | null;
-  /** Where browsers reach the service, if it is another process. Null: the answer of the gateway says it. */
-  readonly serviceUrl: string | null;
-  /** Null: the host application says who the user is. An issuer is null where its name is not checked. */
-  readonly issuers: readonly (string | null)[] | null;
-  readonly cookieName: string | null;
-};
+export type EmbedFacts = Answer<'embed-facts'>;
 
 export const pageKinds = ['HTML', 'React', 'Next', 'Vue'] as const;
 export type PageKind = (typeof pageKinds)[number];

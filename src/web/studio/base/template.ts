@@ -25,12 +25,12 @@ export type TemplateFilter = {
     readonly columnName: string;
     readonly dataType: string;
   }[];
-  readonly isSingleChoice?: true;
+  readonly isSingleChoice?: true | undefined;
 };
 /** The `data` of a dashboard export. Fields that Studio does not know are kept as they are. */
 export type TemplateData = {
   readonly layout: readonly Card[];
   readonly filters: readonly TemplateFilter[];
   readonly metrics: readonly TemplateMetric[];
-  readonly tiles?: readonly Tile[];
+  readonly tiles?: readonly Tile[] | undefined;
 };

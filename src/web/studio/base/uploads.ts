@@ -1,15 +1,9 @@
 /** Files that become sources: which an installation takes, what they will be called, and how they are sent. */
-import { type Api, StudioError } from './api.js';
+import { type Answer, type Api, StudioError } from './api.js';
 
-export type UploadedKind = 'tables' | 'database';
-export type UploadedSource = { readonly name: string; readonly kind: UploadedKind };
-export type UploadFacts = {
-  /** Why no files are taken. Null: they are. */
-  readonly refusal: string | null;
-  readonly maxBytes: number;
-  /** The sources that were uploaded. */
-  readonly sources: readonly UploadedSource[];
-};
+export type UploadFacts = Answer<'uploads-list'>;
+export type UploadedSource = UploadFacts['sources'][number];
+export type UploadedKind = UploadedSource['kind'];
 
 /** A name for the source of a file that no other source has. */
 export const sourceNameOf = (fileName: string, taken: readonly string[]): string => {

@@ -1,7 +1,7 @@
 /** Through whose eyes Studio looks: a tenant, and the claims of one of its users. Kept for this browser tab. */
-import type { Api, View, ViewInput } from './api.js';
+import type { Answer, Api, CommandInput, View } from './api.js';
 
-export type Viewer = Pick<ViewInput, 'clientId' | 'claims' | 'at'>;
+export type Viewer = Pick<CommandInput<'view-open'>, 'clientId' | 'claims' | 'at'>;
 
 const key = 'guestlist-studio-viewer';
 const keptKey = 'guestlist-studio-viewer-beside';
@@ -40,19 +40,10 @@ export const watchViewer = (changed: () => void, signal: AbortSignal): void =>
   window.addEventListener(event, changed, { signal });
 
 /** What the policy says about sessions. */
-export type PolicyFacts = {
-  readonly claims: Readonly<Record<string, string>>;
-  readonly tenantClaim: string | null;
-  readonly templates: readonly { readonly template: string; readonly name: string }[];
-  readonly dataApp: string;
-  readonly workspace: string;
-  readonly datamart: string;
-  readonly files: readonly { readonly file: string; readonly text: string }[];
-  readonly digest: string;
-};
+export type PolicyFacts = Answer<'policy-read'>;
 
 export const readPolicy = (api: Api, signal?: AbortSignal): Promise<PolicyFacts> =>
-  api.command<PolicyFacts>('policy-read', {}, signal);
+  api.command('policy-read', {}, signal);
 
 /** The value of a claim as its declared type has it, from what was typed. Undefined: left out. */
 export const claimOf = (text: string, type: string): unknown => {
@@ -72,7 +63,7 @@ export const textOfClaim = (value: unknown): string =>
 
 /** Opens the view of the chosen user. */
 export const openView = (api: Api, { clientId, claims, at }: Viewer, signal?: AbortSignal): Promise<View> =>
-  api.view({ clientId, claims, ...(at === undefined ? {} : { at }) }, signal);
+  api.command('view-open', { clientId, claims, ...(at === undefined ? {} : { at }) }, signal);
 
 /** Asks the guests' interface through a view. */
 export const askAs = async <T>({ token, serviceUrl }: View, path: string, body?: object): Promise<T> => {
@@ -89,7 +80,7 @@ export const askAs = async <T>({ token, serviceUrl }: View, path: string, body?:
 /** Why the policy decides as it does for the user: each rule with its file, line and column. */
 export const explainViewer = async (api: Api, { claims, at }: Viewer, signal?: AbortSignal): Promise<string> => {
   const input = { claims, ...(at === undefined ? {} : { now: at }) };
-  const { text } = await api.command<{ text: string }>('policy-explain', input, signal);
+  const { text } = await api.command('policy-explain', input, signal);
   return withoutFolders(text);
 };
 

@@ -1,20 +1,11 @@
 /** Runs every metric of a template for some tenants, and lists what their users would meet. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { Api } from '../base/api.js';
+import type { Answer, Api } from '../base/api.js';
 import { badge, link } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { textOf } from '../base/screen.js';
 
-type Checked = {
-  readonly tenants: readonly { readonly clientId: string; readonly metrics: number }[];
-  readonly faults: readonly {
-    readonly level: 'error' | 'warning';
-    /** Null: every tenant. */
-    readonly clientId: string | null;
-    readonly metric: string | null;
-    readonly text: string;
-  }[];
-};
+type Checked = Answer<'template-check'>;
 
 export class Check extends LitElement {
   static override properties = {
@@ -77,7 +68,7 @@ export class Check extends LitElement {
     this.failure = null;
     try {
       const clientIds = named.length === 0 ? {} : { clientIds: named };
-      this.result = await this.api.command<Checked>('template-check', { template: this.template, ...clientIds });
+      this.result = await this.api.command('template-check', { template: this.template, ...clientIds });
     } catch (error) {
       this.failure = textOf(error);
     } finally {

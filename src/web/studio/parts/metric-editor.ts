@@ -8,7 +8,7 @@ import { createLatest } from '../../base/latest.js';
 import { type Draft, definitionOf, draftOf, wholeOf } from '../../editor/draft.js';
 import type { Authoring, InitialMetric, SaveMetric } from '../../editor/panel.js';
 import type { Api, View } from '../base/api.js';
-import { askAuthored } from '../base/author-preview.js';
+import { askAuthored, describeAuthored } from '../base/author-preview.js';
 import { placeOfPath, readPlacedJson } from '../base/placed-json.js';
 import { textOf } from '../base/screen.js';
 import { type CodeFault, placeOf } from '../base/sql-faults.js';
@@ -177,7 +177,7 @@ class MetricEditor extends LitElement {
     if (definition === undefined || (this.tab !== 'sql' && this.tab !== 'definition')) return;
     const { dashboardId, view, api } = this;
     await this.#asking.run(
-      (signal) => api.describeMetric({ view: view.token, dashboardId, definition }, signal),
+      (signal) => describeAuthored(api, { view: view.token, dashboardId, definition }, signal),
       (sql) => {
         this.told = { sql };
       },

@@ -1,21 +1,9 @@
 /** Who is logged in to Studio. Owners end all sessions of a person. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Role } from '../base/api.js';
+import type { Answer } from '../base/api.js';
 import { badge, type Column, type Filter, list, moment } from '../base/kit.js';
 
-export type PersonSession = {
-  readonly id: string;
-  readonly issuer: string;
-  readonly subject: string;
-  readonly name: string;
-  readonly roles: readonly Role[];
-  readonly seesData: boolean;
-  readonly isOwn: boolean;
-  readonly usedAt: string;
-  readonly expiresAt: string;
-  /** Null: the issuer cannot be asked again. */
-  readonly vouchedAt: string | null;
-};
+export type PersonSession = Answer<'studio-sessions-list'>['sessions'][number];
 
 const byLink = 'a login link';
 const issuerOf = ({ issuer }: PersonSession): string => (issuer === 'link' ? byLink : issuer);

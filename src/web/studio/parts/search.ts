@@ -1,22 +1,11 @@
 /** Search over all of Studio: pages, and what the server finds for this person's roles. Every result is a link. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { type Api, hasRole } from '../base/api.js';
+import { type Answer, type Api, hasRole } from '../base/api.js';
 import { addressOf, entries, navigate } from '../base/routes.js';
 import { textOf } from '../base/screen.js';
 
-export type Hit = {
-  readonly id: string;
-  readonly name: string;
-  readonly detail: string;
-  readonly within?: string;
-  readonly workspace?: string;
-};
-export type Group = {
-  readonly kind: string;
-  readonly hits: readonly Hit[];
-  readonly next: string | null;
-  readonly isAway: boolean;
-};
+export type Group = Answer<'search'>['groups'][number];
+export type Hit = Group['hits'][number];
 
 const titles: Readonly<Record<string, string>> = {
   page: 'Pages',
@@ -140,7 +129,7 @@ class SearchPart extends LitElement {
     this.#asking = asking;
     this.state = 'Searching…';
     try {
-      const { groups } = await this.api.search<{ groups: readonly Group[] }>({ q: this.text.trim() }, asking.signal);
+      const { groups } = await this.api.command('search', { q: this.text.trim() }, asking.signal);
       if (asking.signal.aborted) return;
       this.groups = [...this.#pages(), ...groups];
       const count = this.groups.reduce((sum, { hits }) => sum + hits.length, 0);
@@ -168,7 +157,7 @@ class SearchPart extends LitElement {
     const asking = this.#asking;
     try {
       const query = { q: this.text.trim(), kind, after: next ?? '' };
-      const { groups } = await this.api.search<{ groups: readonly Group[] }>(query, asking.signal);
+      const { groups } = await this.api.command('search', query, asking.signal);
       const [page] = groups;
       if (asking.signal.aborted || page === undefined) return;
       this.groups = this.groups.map((group) =>

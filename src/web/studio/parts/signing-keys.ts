@@ -1,13 +1,11 @@
 /** The keys that sign and check, and how each kind is rotated. They are of the configuration, so nothing is changed here. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { KeySet, SigningKey } from '../../../domain/studio/signing-keys.js';
+import type { Answer } from '../base/api.js';
 import { badge, type Column, type Filter, list, moment } from '../base/kit.js';
 
-/** As JSON has them. */
-type Sent<Of> = { readonly [Name in keyof Of]: Date extends Of[Name] ? string | Exclude<Of[Name], Date> : Of[Name] };
-type Key = Sent<SigningKey>;
-type Set = Sent<KeySet>;
-export type SentSigningKeys = { readonly keys: readonly Key[]; readonly sets: readonly Set[] };
+type SigningKeys = Answer<'signing-keys'>;
+type Key = SigningKeys['keys'][number];
+type Set = SigningKeys['sets'][number];
 
 const purposeText: Readonly<Record<Key['purpose'], (of: string | null) => string>> = {
   sessions: (of) => (of === null ? 'Sessions of any issuer' : `Sessions of ${of}`),
@@ -95,14 +93,14 @@ const rotations: Readonly<Record<string, { readonly title: string; readonly text
   'sessions demo': { title: 'The secret of the demo', text: 'The demo made it for itself. It ends with the demo.' },
 };
 
-const rotationsOf = ({ keys, sets }: SentSigningKeys) => {
+const rotationsOf = ({ keys, sets }: SigningKeys) => {
   const found = keys.map(({ purpose, source }) => `${purpose} ${source.kind === 'setting' ? 'file' : source.kind}`);
   const wanted = new globalThis.Set([...found, ...(sets.length === 0 ? [] : ['sessions jwks'])]);
   return Object.entries(rotations).flatMap(([name, rotation]) => (wanted.has(name) ? [rotation] : []));
 };
 
 /** The card of the page “Keys”. */
-export const signingKeys = (sent: SentSigningKeys, query: URLSearchParams): TemplateResult => {
+export const signingKeys = (sent: SigningKeys, query: URLSearchParams): TemplateResult => {
   const { keys, sets } = sent;
   return html`<section class="card signing"><h2>Keys that sign and check</h2>
     <p class="soft">They come from the configuration and from what issuers publish, as this process has them. Guest tokens are signed by no key: they are random, and only their hash is stored.</p>

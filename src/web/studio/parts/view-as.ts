@@ -61,10 +61,7 @@ export class ViewAs extends LitElement {
     this.failure = null;
     this.#dialog?.showModal();
     try {
-      const [policy, { tenants }] = await Promise.all([
-        readPolicy(this.api),
-        this.api.command<{ tenants: readonly { clientId: string | null }[] }>('tenants-list'),
-      ]);
+      const [policy, { tenants }] = await Promise.all([readPolicy(this.api), this.api.command('tenants-list', {})]);
       this.facts = { policy, tenants: tenants.flatMap(({ clientId }) => (clientId === null ? [] : [clientId])) };
     } catch (error) {
       this.failure = textOf(error);

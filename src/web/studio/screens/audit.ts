@@ -14,20 +14,13 @@ type Entry = {
   readonly user?: string;
   readonly detail?: Readonly<Record<string, unknown>>;
 };
-/** The lines have pseudonyms of tenants and users; `names` has their names, as long as they are not erased. */
-type Page = {
-  readonly lines: readonly string[];
-  readonly names: readonly ({ readonly tenant?: string; readonly user?: string } | null)[];
-  readonly next: number | null;
-};
-type Verified = { readonly entries: number; readonly fault: unknown };
 type Data = { readonly entries: readonly Entry[]; readonly isWhole: boolean; readonly count: number };
 
 const shownEntries = 1_000;
 
 class AuditScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
-    const verified = await this.api.command<Verified>('audit-verify', {}, signal);
+    const verified = await this.api.command('audit-verify', {}, signal);
     const after = Math.max(0, verified.entries - shownEntries);
     const latest = await this.#read(after, shownEntries, signal);
     const wanted = this.#wanted;
@@ -38,8 +31,9 @@ class AuditScreen extends Screen<Data> {
 
   /** Returns the entries after that number, the newest first. */
   async #read(after: number, limit: number, signal: AbortSignal): Promise<readonly Entry[]> {
-    const { lines, names } = await this.api.command<Page>('audit-export', { after, limit, names: true }, signal);
-    return lines.map((line, index): Entry => ({ ...JSON.parse(line), ...names[index] })).toReversed();
+    // The lines have pseudonyms of tenants and users; `names` has their names, as long as they are not erased.
+    const { lines, names } = await this.api.command('audit-export', { after, limit, names: true }, signal);
+    return lines.map((line, index): Entry => ({ ...JSON.parse(line), ...names?.[index] })).toReversed();
   }
 
   /** The number of the only entry that the address names. Null: it names none. */

@@ -9,7 +9,7 @@ import '../parts/arrange.js';
 import '../parts/history.js';
 import '../parts/template-filters.js';
 import { hasRole, StudioError, type View } from '../base/api.js';
-import { askAuthored } from '../base/author-preview.js';
+import { askAuthored, describeAuthored } from '../base/author-preview.js';
 import { type Clip, clipOf, missingFilters, type Pasted, readClip, withClip, withoutParts } from '../base/clip.js';
 import {
   type Content,
@@ -28,7 +28,6 @@ import {
   withoutFilter,
   withoutMetric,
 } from '../base/content.js';
-import { readVersion } from '../base/editions.js';
 import { editsOf } from '../base/edits.js';
 import { loadElements } from '../base/elements.js';
 import { asked, confirmed, link } from '../base/kit.js';
@@ -313,7 +312,7 @@ class DashboardScreen extends Screen<Data> {
   #runIn(view: View, dashboardId: string): RunSql {
     return async ({ definition }, signal) => {
       const asked = { view: view.token, dashboardId, definition };
-      const sql = await this.api.describeMetric(asked, signal);
+      const sql = await describeAuthored(this.api, asked, signal);
       const isShown = this.api.session.person.seesData;
       const answer = isShown ? await askAuthored(this.api, view, asked, signal, () => void this.#renew()) : null;
       return { sql, answer };
@@ -561,7 +560,7 @@ class DashboardScreen extends Screen<Data> {
     const text = 'The template gets the content of that edition, as a new edition. Tenants get it by a roll-out.';
     if (!(await confirmed(`Bring edition ${number} back?`, text, 'Bring it back'))) return;
     await this.act(async () => {
-      const { content } = await readVersion(this.api, template, version);
+      const { content } = await this.api.command('template-version', { template, version });
       const done = `The template has the content of edition ${number} again.`;
       // An edition without tiles leaves them out.
       await this.#write(done, (data) => ({ ...data, tiles: [], ...content }));

@@ -1,24 +1,12 @@
 /** The reports and alerts of all users: what comes next, what became of the last one, and how to pause them. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { hasRole } from '../base/api.js';
+import { type Answer, hasRole } from '../base/api.js';
 import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
-export type Schedule = {
-  readonly id: string;
-  readonly name: string;
-  readonly format: string;
-  readonly channel: string | null;
-  readonly clientId: string;
-  readonly dashboardId: string;
-  readonly user: string;
-  readonly isPaused: boolean;
-  readonly mutedUntil: string | null;
-  readonly nextAt: string | null;
-  readonly last: { readonly moment: string; readonly state: string; readonly reason: string | null } | null;
-};
-export type Schedules = { readonly schedules: readonly Schedule[]; readonly hasMore: boolean };
+export type Schedules = Answer<'schedules-list'>;
+export type Schedule = Schedules['schedules'][number];
 
 const states = ['active', 'paused', 'muted', 'failed'] as const;
 type State = (typeof states)[number];
@@ -37,10 +25,10 @@ const lastText = ({ last }: Schedule): string =>
 class DeliveriesScreen extends Screen<Schedules> {
   /** Where the list of all is cut, that of the tenant in the address is asked for too, so that a link finds its row. */
   protected override async load(signal: AbortSignal): Promise<Schedules> {
-    const all = await this.api.schedules<Schedules>(null, signal);
+    const all = await this.api.command('schedules-list', {}, signal);
     const tenant = this.place.query.get('tenant');
     if (!all.hasMore || tenant === null) return all;
-    const { schedules } = await this.api.schedules<Schedules>(tenant, signal);
+    const { schedules } = await this.api.command('schedules-list', { tenant }, signal);
     const known = new Set(all.schedules.map(({ id }) => id));
     return { ...all, schedules: [...all.schedules, ...schedules.filter(({ id }) => !known.has(id))] };
   }
@@ -79,7 +67,7 @@ class DeliveriesScreen extends Screen<Schedules> {
     const verb = isPaused ? 'Resume' : 'Pause';
     if (!(await confirmed(`${verb} “${name}” of ${clientId}?`, text, verb))) return;
     await this.act(async () => {
-      await this.api.pauseSchedule(id, !isPaused);
+      await this.api.command(isPaused ? 'schedule-resume' : 'schedule-pause', { id });
       return `“${name}” of ${clientId} is ${isPaused ? 'active again' : 'paused'}.`;
     });
   }

@@ -72,7 +72,7 @@ class EmbedScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [{ templates }, facts] = await Promise.all([
       readPolicy(this.api, signal),
-      this.api.command<EmbedFacts>('embed-facts', {}, signal),
+      this.api.command('embed-facts', {}, signal),
     ]);
     return { templates, facts };
   }

@@ -3,11 +3,11 @@
  * nowhere in the page. Below them: who is logged in to Studio, and the keys of the configuration that sign and check.
  */
 import { html, nothing, render, type TemplateResult } from 'lit';
-import { hasRole } from '../base/api.js';
+import { type Answer, hasRole } from '../base/api.js';
 import { type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
 import { type PersonSession, people } from '../parts/people.js';
-import { type SentSigningKeys, signingKeys } from '../parts/signing-keys.js';
+import { signingKeys } from '../parts/signing-keys.js';
 
 type Key = {
   readonly name: string;
@@ -22,7 +22,7 @@ type Data = {
   readonly rows: readonly Row[];
   readonly apps: readonly string[];
   readonly sessions: readonly PersonSession[];
-  readonly signing: SentSigningKeys;
+  readonly signing: Answer<'signing-keys'>;
 };
 
 const graces = [
@@ -57,8 +57,8 @@ class KeysScreen extends Screen<Data> {
     const [apps, tokens, { sessions }, signing] = await Promise.all([
       this.api.call<{ data: readonly { name: string }[] }>('GET', 'data-app', { signal }),
       this.api.call<{ data: readonly Key[] }>('GET', 'service-token', { signal }),
-      this.api.sessions<{ readonly sessions: readonly PersonSession[] }>(signal),
-      this.api.signingKeys<SentSigningKeys>(signal),
+      this.api.command('studio-sessions-list', {}, signal),
+      this.api.command('signing-keys', {}, signal),
     ]);
     const keys = await Promise.all(
       apps.data.map(async ({ name: dataApp }) => {
@@ -92,7 +92,7 @@ class KeysScreen extends Screen<Data> {
       'This person is logged out of Studio everywhere, and can log in again as long as the issuer of logins allows it.';
     if (!(await confirmed(`End all sessions of ${name}?`, text, 'End the sessions'))) return;
     await this.act(async () => {
-      await this.api.endSessions({ issuer, subject });
+      await this.api.command('studio-sessions-end', { issuer, subject });
       return `The sessions of ${name} have ended.`;
     });
   }

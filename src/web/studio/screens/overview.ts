@@ -38,14 +38,10 @@ const readWatched = async (api: Api, signal: AbortSignal): Promise<Reading> => {
     }
   };
   const [system, rollouts, schedules, queries] = await Promise.all([
-    read('the system', 'system', () => api.system<NonNullable<Watched['system']>>(signal)),
-    read('roll-outs', null, () =>
-      api.command<{ rollouts: NonNullable<Watched['rollouts']> }>('rollout-list', {}, signal),
-    ),
-    read('deliveries', 'deliveries', () =>
-      api.schedules<{ schedules: NonNullable<Watched['schedules']> }>(null, signal),
-    ),
-    read('queries', null, () => api.queries<{ failed: readonly unknown[] | null }>(signal)),
+    read('the system', 'system', () => api.command('read-system', {}, signal)),
+    read('roll-outs', null, () => api.command('rollout-list', {}, signal)),
+    read('deliveries', 'deliveries', () => api.command('schedules-list', {}, signal)),
+    read('queries', null, () => api.command('list-slow-queries', {}, signal)),
   ]);
   const watched = {
     ...(system === undefined ? {} : { system }),
@@ -65,7 +61,7 @@ class OverviewScreen extends Screen<Overview> {
         this.api.call<{ data: readonly Named[] }>('GET', 'workspace', { signal }),
         this.api.call<{ data: readonly Named[] }>('GET', 'data-app', { signal }),
         readPolicy(this.api, signal),
-        this.api.command<{ tenants: readonly unknown[]; next: unknown }>('tenants-list', {}, signal),
+        this.api.command('tenants-list', {}, signal),
         readWatched(this.api, signal),
       ]);
     const lists = await Promise.all(

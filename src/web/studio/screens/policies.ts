@@ -1,33 +1,14 @@
 /** The policy in force: why it decides as it does for one user, and a change with its faults, tests and effects. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { hasRole } from '../base/api.js';
+import { type Answer, hasRole } from '../base/api.js';
 import { badge, download } from '../base/kit.js';
 import { Screen, textOf } from '../base/screen.js';
 import type { CodeFault } from '../base/sql-faults.js';
 import { explainViewer, nameOf, type PolicyFacts, readPolicy, readViewer, watchViewer } from '../base/viewer.js';
 import type { Code, CodeWord } from '../parts/code.js';
 
-type Effect = 'gain' | 'loss' | 'both' | 'other';
-type Checked = {
-  readonly faults: readonly { readonly at: string; readonly message: string }[];
-  readonly tests: {
-    readonly count: number;
-    readonly failed: readonly {
-      readonly name: string;
-      readonly differences: readonly { readonly field: string; readonly expected: string; readonly actual: string }[];
-    }[];
-  } | null;
-  readonly plan: {
-    readonly counts: { readonly users: number; readonly unchanged: number };
-    readonly changed: readonly {
-      readonly user: string;
-      readonly tenant: string | null;
-      readonly effect: Effect;
-      readonly changes: readonly { readonly field: string; readonly old: string; readonly new: string }[];
-    }[];
-    readonly notes: readonly string[];
-  } | null;
-};
+type Checked = Answer<'policy-check'>;
+type Effect = NonNullable<Checked['plan']>['changed'][number]['effect'];
 
 const checkAfterMs = 400;
 
@@ -91,7 +72,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
     const viewer = readViewer();
     const reload = (): void =>
       void this.act(async () => {
-        const { outcome } = await this.api.command<{ outcome: string }>('policy-reload');
+        const { outcome } = await this.api.command('policy-reload', {});
         if (outcome === 'refused')
           throw new Error(
             'The files have faults, so the policy in force stays. The log names each fault with its place.',
@@ -164,7 +145,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
     await this.act(async () => {
       const [facts, { words }] = await Promise.all([
         readPolicy(this.api),
-        this.api.command<{ words: readonly CodeWord[] }>('policy-words'),
+        this.api.command('policy-words', {}),
         import('../parts/code.js'),
       ]);
       this.words = [...wordsOf(facts), ...words];
@@ -191,7 +172,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
     const checking = new AbortController();
     this.#checking = checking;
     try {
-      const checked = await this.api.command<Checked>('policy-check', { text }, checking.signal);
+      const checked = await this.api.command('policy-check', { text }, checking.signal);
       if (!checking.signal.aborted) this.checked = checked;
     } catch (error) {
       if (!checking.signal.aborted) this.notice = { text: textOf(error), isBad: true };

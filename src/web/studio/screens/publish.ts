@@ -1,6 +1,6 @@
 /** Roll-outs: what a changed template would do to each tenant's copy, doing it in steps, and taking it back. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { hasRole } from '../base/api.js';
+import { type Answer, hasRole } from '../base/api.js';
 import { personIn, readHistory, type TemplateHistory } from '../base/editions.js';
 import { badge, type Column, confirmed, type Filter, link, list, moment, valueText } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
@@ -8,37 +8,12 @@ import { Screen } from '../base/screen.js';
 import '../parts/check.js';
 import { readPolicy } from '../base/viewer.js';
 
-type Conflict = {
-  readonly path: string;
-  readonly kind: 'changed-by-both' | 'added-by-both' | 'removed-by-template' | 'removed-by-tenant';
-  /** The value before, the template's and the tenant's. Null: it has none. */
-  readonly base: unknown;
-  readonly template: unknown;
-  readonly tenant: unknown;
-};
+type Plan = Answer<'rollout-plan'>;
+type Planned = Plan['tenants'][number];
+type Conflict = Planned['conflicts'][number];
 type Choice = { readonly clientId: string; readonly path: string; readonly take: 'template' | 'tenant' };
-type Planned = {
-  readonly clientId: string;
-  readonly status: string;
-  readonly isEdited: boolean;
-  readonly conflicts: readonly Conflict[];
-  readonly fault: string | null;
-};
-type Plan = {
-  readonly template: string;
-  readonly version: string;
-  readonly tenants: readonly Planned[];
-  /** Metrics that read a table whose rows belong to nobody: the template is not rolled out. */
-  readonly unreadable: readonly { readonly metricId: string; readonly name: string; readonly message: string }[];
-  readonly next: string | null;
-};
-type Listed = { readonly id: string; readonly template: string; readonly version: string; readonly state: string };
-type Earlier = Listed & { readonly startedBy: string | null; readonly startedAt: string };
-type Status = Listed & {
-  readonly isAtWork: boolean;
-  readonly cohorts: readonly { readonly name: string; readonly states: Readonly<Record<string, number>> }[];
-  readonly tenants: readonly { readonly clientId: string; readonly state: string; readonly fault?: string | null }[];
-};
+type Earlier = Answer<'rollout-list'>['rollouts'][number];
+type Status = Answer<'rollout-status'>;
 type Data = {
   readonly templates: readonly { readonly template: string; readonly name: string }[];
   readonly plan: Plan | null;
@@ -65,7 +40,7 @@ class PublishScreen extends Screen<Data> {
     const wanted = this.place.query.get('template');
     const [{ templates }, { rollouts }] = await Promise.all([
       readPolicy(this.api, signal),
-      this.api.command<{ rollouts: readonly Earlier[] }>('rollout-list', {}, signal),
+      this.api.command('rollout-list', {}, signal),
     ]);
     const isGranted = templates.some(({ template }) => template === wanted);
     const planned = isGranted && id === undefined ? wanted : null;
@@ -74,9 +49,9 @@ class PublishScreen extends Screen<Data> {
     // A tenant's side of a conflict may hold values of its rows.
     const values = readsContent && this.api.session.person.seesData ? { showsValues: true } : {};
     const [plan, history, status] = await Promise.all([
-      planned === null ? null : this.api.command<Plan>('rollout-plan', { template: planned, ...values }, signal),
+      planned === null ? null : this.api.command('rollout-plan', { template: planned, ...values }, signal),
       planned === null || !readsContent ? null : readHistory(this.api, planned, signal),
-      id === undefined ? null : this.api.command<Status>('rollout-status', { id }, signal),
+      id === undefined ? null : this.api.command('rollout-status', { id }, signal),
     ]);
     clearTimeout(this.#timer);
     if (status?.isAtWork === true) this.#readAgainSoon();
@@ -199,7 +174,7 @@ class PublishScreen extends Screen<Data> {
       ...{ template, version },
       canary: parts('canary'),
       steps: parts('steps').map(Number),
-      onConflict: String(form.get('onConflict')),
+      onConflict: form.get('onConflict') === 'keep-tenant' ? ('keep-tenant' as const) : ('leave' as const),
       isPausing: form.has('isPausing'),
       choices: this.choices.filter(({ clientId, path }) =>
         this.data?.plan?.tenants.some(
@@ -209,7 +184,7 @@ class PublishScreen extends Screen<Data> {
     };
     let id = '';
     const isBegun = await this.act(async () => {
-      ({ id } = await this.api.command<{ id: string }>('rollout-apply', input));
+      ({ id } = await this.api.command('rollout-apply', input));
       return null;
     });
     if (isBegun) this.#open(id);
@@ -222,17 +197,17 @@ class PublishScreen extends Screen<Data> {
   #status(status: Status): TemplateResult {
     const { id, template, version, state, isAtWork, cohorts, tenants } = status;
     const mayPublish = hasRole(this.api.session, 'publisher');
-    const run = (command: string, text: string) => (): void =>
+    const resume = (): void =>
       void this.act(async () => {
-        await this.api.command(command, { id });
-        return text;
+        await this.api.command('rollout-resume', { id });
+        return 'The roll-out goes on.';
       });
     return html`<div class="head"><h1>Roll-out of ${template}</h1>${badge(state, state === 'finished' ? 'good' : state === 'failed' ? 'bad' : 'warn')}
         <p>Version <code>${version.slice(0, 8)}</code>${isAtWork ? ', at work now' : ''}.</p></div>
       ${
         mayPublish
           ? html`<div class="toolbar">
-              <button type="button" ?disabled=${this.isBusy || isAtWork || state === 'finished' || state === 'rolled-back'} @click=${run('rollout-resume', 'The roll-out goes on.')}>Continue</button>
+              <button type="button" ?disabled=${this.isBusy || isAtWork || state === 'finished' || state === 'rolled-back'} @click=${resume}>Continue</button>
               <button type="button" class="danger" ?disabled=${this.isBusy || isAtWork || state === 'rolled-back'} @click=${() => void this.#takeBack(id)}>Take it back</button>
             </div>`
           : nothing

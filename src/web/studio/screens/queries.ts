@@ -1,39 +1,14 @@
 /** What queries took: the slowest and the failed ones of a day, with the database's plan, and the numbers of each tenant. */
 import { html, nothing, render, type TemplateResult } from 'lit';
-import { StudioError } from '../base/api.js';
+import { type Answer, StudioError } from '../base/api.js';
 import { badge, type Column, type Filter, link, list, moment, when } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import { listTenants, type Tenant } from '../base/tenants.js';
+import { listTenants, neverMinted, type Tenant } from '../base/tenants.js';
 
-type Note = {
-  readonly id: string;
-  readonly at: string;
-  readonly clientId: string | null;
-  readonly datasource: string;
-  readonly requestId?: string;
-  readonly ms: number;
-  /** Left out, like `failure` and the other outcomes, for those who may not see data. */
-  readonly rows?: number;
-  readonly failure?: string | null;
-  /** Left out for those who may not read definitions. */
-  readonly sql?: string;
-};
-export type TenantUse = {
-  readonly clientId: string | null;
-  readonly questions?: number;
-  readonly queries: number;
-  readonly rows?: number;
-  readonly ms: number;
-  readonly failed?: number;
-};
-export type Queries = {
-  readonly since: string;
-  readonly clients: readonly TenantUse[];
-  readonly slowest: readonly Note[];
-  /** Null for those who may not see data. */
-  readonly failed: readonly Note[] | null;
-};
+type Queries = Answer<'list-slow-queries'>;
+type Note = Queries['slowest'][number];
+export type TenantUse = Omit<Queries['clients'][number], 'dataAppId'>;
 
 const noTenant = 'no tenant';
 const views = [
@@ -52,7 +27,6 @@ type Data = Queries & { readonly tenants: readonly Tenant[] };
 type Row = TenantUse & Tenant['usage'];
 
 const useless = { questions: 0, queries: 0, rows: 0, ms: 0, failed: 0 };
-const neverMinted = { mints: 0, lastMintAt: null };
 
 /** The numbers of each tenant that has some, of queries and of tokens. */
 const rowsOf = ({ clients, tenants }: Data): readonly Row[] => {
@@ -69,7 +43,7 @@ class QueriesScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [view] = this.place.rest;
     const [queries, tenants] = await Promise.all([
-      this.api.queries<Queries>(signal),
+      this.api.command('list-slow-queries', {}, signal),
       view === 'tenants' ? listTenants(this.api, signal) : [],
     ]);
     return { ...queries, tenants };
@@ -157,7 +131,7 @@ class QueriesScreen extends Screen<Data> {
     dialog.showModal();
     dialog.addEventListener('close', () => dialog.remove(), { once: true });
     try {
-      const { plan } = await this.api.queryPlan(id);
+      const { plan } = await this.api.command('read-plan', { id });
       draw(html`<pre tabindex="0"><code>${plan}</code></pre>`);
     } catch (error) {
       draw(html`<p role="alert">${error instanceof StudioError ? error.message : String(error)}</p>`);

@@ -39,7 +39,7 @@ class SourcesScreen extends Screen<Data> {
     const [{ data: sources }, catalogue, uploads] = await Promise.all([
       this.api.call<{ data: readonly Source[] }>('GET', 'datasource', { signal }),
       name === undefined || name === 'new' ? null : readCatalogue(this.api, name, signal),
-      hasRole(this.api.session, 'author') ? this.api.uploads<UploadFacts>(signal) : null,
+      hasRole(this.api.session, 'author') ? this.api.command('uploads-list', {}, signal) : null,
     ]);
     return { sources, catalogue, uploads };
   }

@@ -1,32 +1,14 @@
 /** The process: whether its parts work and how to mend them, its numbers, and the configuration in force. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Answer } from '../base/api.js';
 import { badge, type Column, type Filter, link, list, moment } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
-type SystemNumber = { readonly name: string; readonly help: string; readonly value: number };
-type Queue = { readonly running: number; readonly waiting: number };
-type Source = {
-  readonly name: string;
-  readonly type: string;
-  readonly databases: number;
-  readonly openSince: string | null;
-  readonly connections: { readonly open: number; readonly busy: number; readonly waiting: number };
-  readonly queries: Queue;
-  readonly downloads: Queue;
-  readonly lastError: { readonly at: string; readonly reason: string; readonly isOver: boolean } | null;
-};
-type System = {
-  readonly version: string;
-  readonly checks: readonly { readonly name: string; readonly isGood: boolean; readonly fix: string | null }[];
-  readonly settings: unknown;
-  readonly numbers: readonly SystemNumber[];
-  readonly live: {
-    readonly sources: readonly Source[];
-    /** `bytes`: null for people without access to data. */
-    readonly cache: { readonly bytes: number | null; readonly maxBytes: number } | null;
-  };
-};
+type System = Answer<'read-system'>;
+type SystemNumber = System['numbers'][number];
+type Source = System['live']['sources'][number];
+type Queue = Source['queries'];
 
 const pollMs = 5_000;
 
@@ -43,7 +25,7 @@ class SystemScreen extends Screen<System> {
   protected override async load(signal: AbortSignal): Promise<System> {
     clearTimeout(this.#timer);
     try {
-      return await this.api.system<System>(signal);
+      return await this.api.command('read-system', {}, signal);
     } finally {
       // Also after a failure: the service may be away for a moment.
       if (!signal.aborted) this.#timer = setTimeout(() => void this.reload(), pollMs);

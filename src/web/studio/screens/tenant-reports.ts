@@ -179,7 +179,7 @@ class TenantReportsScreen extends Screen<Data> {
   async #pause({ id, name, isPaused }: Report): Promise<void> {
     await this.act(async () => {
       if (this.#mayChange) await this.api.call('PUT', path, { body: { scheduleId: id, isPaused: !isPaused } });
-      else await this.api.pauseSchedule(id, !isPaused);
+      else await this.api.command(isPaused ? 'schedule-resume' : 'schedule-pause', { id });
       return isPaused ? `“${name}” is active again. What passed meanwhile is not sent.` : `“${name}” is paused.`;
     });
   }

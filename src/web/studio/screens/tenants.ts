@@ -34,12 +34,11 @@ class TenantsScreen extends Screen<Data> {
     const [id] = this.place.rest;
     const [tenants, { clients }] = await Promise.all([
       listTenants(this.api, signal),
-      this.api.queries<{ clients: readonly TenantUse[] }>(signal),
+      this.api.command('list-slow-queries', {}, signal),
     ]);
     const isListed = id === undefined || tenants.some(({ clientId }) => clientId === id);
     const mayRead = hasRole(this.api.session, 'support', 'auditor');
-    const erasure =
-      isListed || !mayRead ? null : await this.api.command<Erasure>('erasure-report', { clientId: id }, signal);
+    const erasure = isListed || !mayRead ? null : await this.api.command('erasure-report', { clientId: id }, signal);
     return { tenants, use: clients, erasure };
   }
 
@@ -95,7 +94,7 @@ class TenantsScreen extends Screen<Data> {
         <h1>${nameOf(tenant)}</h1>
         ${stateBadge(tenant)}
         <span class="gap"></span>
-        ${hasRole(this.api.session, 'support') ? this.#actions(tenant) : nothing}
+        ${tenant.clientId !== null && hasRole(this.api.session, 'support') ? this.#actions(tenant.clientId, tenant.state) : nothing}
       </div>
       <section class="card">
         <h2>Dashboards</h2>
@@ -114,32 +113,30 @@ class TenantsScreen extends Screen<Data> {
       <p>${link(addressOf('tenants'), 'All tenants')}</p>`;
   }
 
-  #actions(tenant: Tenant): TemplateResult {
-    const isActive = tenant.state === 'active';
-    const canErase = hasRole(this.api.session, 'owner') && tenant.state !== 'deleted';
-    return html`<button type="button" class="quiet" ?disabled=${this.isBusy || tenant.state === 'deleted'}
-        @click=${() => void this.#change(tenant, isActive)}>${isActive ? 'Suspend' : 'Resume'}</button>
-      ${canErase ? html`<button type="button" class="danger" ?disabled=${this.isBusy} @click=${() => void this.#erase(tenant)}>Erase</button>` : nothing}`;
+  #actions(clientId: string, state: Tenant['state']): TemplateResult {
+    const isActive = state === 'active';
+    const canErase = hasRole(this.api.session, 'owner') && state !== 'deleted';
+    return html`<button type="button" class="quiet" ?disabled=${this.isBusy || state === 'deleted'}
+        @click=${() => void this.#change(clientId, isActive)}>${isActive ? 'Suspend' : 'Resume'}</button>
+      ${canErase ? html`<button type="button" class="danger" ?disabled=${this.isBusy} @click=${() => void this.#erase(clientId)}>Erase</button>` : nothing}`;
   }
 
-  async #change(tenant: Tenant, suspends: boolean): Promise<void> {
-    const name = nameOf(tenant);
+  async #change(clientId: string, suspends: boolean): Promise<void> {
     const text = 'Its users see nothing until you resume it. Tokens that are in use end now.';
-    if (suspends && !(await confirmed(`Suspend ${name}?`, text, 'Suspend'))) return;
+    if (suspends && !(await confirmed(`Suspend ${clientId}?`, text, 'Suspend'))) return;
     await this.act(async () => {
-      await this.api.command(suspends ? 'tenant-suspend' : 'tenant-resume', { clientId: tenant.clientId });
-      return `${name} is ${suspends ? 'suspended' : 'active again'}.`;
+      await this.api.command(suspends ? 'tenant-suspend' : 'tenant-resume', { clientId });
+      return `${clientId} is ${suspends ? 'suspended' : 'active again'}.`;
     });
   }
 
-  async #erase(tenant: Tenant): Promise<void> {
-    const name = nameOf(tenant);
+  async #erase(clientId: string): Promise<void> {
     const text =
       'Its dashboards, its users’ own metrics and views, and its names in the audit are removed. This cannot be undone.';
-    if (!(await confirmed(`Erase ${name}?`, text, 'Erase'))) return;
+    if (!(await confirmed(`Erase ${clientId}?`, text, 'Erase'))) return;
     await this.act(async () => {
-      await this.api.command('tenant-delete', { clientId: tenant.clientId });
-      return `${name} is erased.`;
+      await this.api.command('tenant-delete', { clientId });
+      return `${clientId} is erased.`;
     });
   }
 }
