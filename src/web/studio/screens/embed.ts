@@ -5,10 +5,10 @@ import { type EmbedFacts, linesOf, pageKinds } from '../base/embed-lines.js';
 import { link } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import { readPolicy } from '../base/viewer.js';
+import { type PolicyFacts, readPolicy } from '../base/viewer.js';
 
 type Data = {
-  readonly templates: readonly { readonly template: string; readonly name: string }[];
+  readonly templates: PolicyFacts['templates'];
   readonly facts: EmbedFacts;
 };
 

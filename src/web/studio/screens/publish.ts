@@ -6,7 +6,7 @@ import { badge, type Column, confirmed, type Filter, link, list, moment, valueTe
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import '../parts/check.js';
-import { readPolicy } from '../base/viewer.js';
+import { type PolicyFacts, readPolicy } from '../base/viewer.js';
 
 type Plan = Answer<'rollout-plan'>;
 type Planned = Plan['tenants'][number];
@@ -15,7 +15,7 @@ type Choice = { readonly clientId: string; readonly path: string; readonly take:
 type Earlier = Answer<'rollout-list'>['rollouts'][number];
 type Status = Answer<'rollout-status'>;
 type Data = {
-  readonly templates: readonly { readonly template: string; readonly name: string }[];
+  readonly templates: PolicyFacts['templates'];
   readonly plan: Plan | null;
   readonly history: TemplateHistory | null;
   readonly rollouts: readonly Earlier[];
