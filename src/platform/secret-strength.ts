@@ -5,7 +5,7 @@
 import { minimumSecretLength } from './jwt-keys.js';
 
 /** Minimum estimated bits. Fewer bits can be broken by brute force within years. */
-const minimumBits = 80;
+const minimumBits = 70;
 
 /** Secrets that appear in documentation and tutorials, including ours. Compared without regard to case. */
 const published: ReadonlySet<string> = new Set([
