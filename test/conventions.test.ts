@@ -166,12 +166,14 @@ const mayImportTypes: Readonly<Record<string, readonly string[]>> = { web: ['con
  * Studio shows whose rows the tables of an unsaved model hold, and the elements refuse addresses of recipients, by the
  * functions that decide it in the service: a second version of them would say something else one day. So it is with the
  * parts of dates and with numbers, which workbooks and alerts have too; with the formats of columns, which metrics made by
- * chat take over as those of the editor do; and with how measures combine, which a draft shows as the saved metric.
+ * chat take over as those of the editor do; with how measures combine, which a draft shows as the saved metric; and with
+ * the escaping of markup.
  */
 const isSharedCode = (file: string, target: string): boolean =>
   (file.startsWith('web/studio/') && /^domain\/(datamart\/|dashboard\/abilities)/.test(target)) ||
   (/^web\/(?:base|editor)\//.test(file) && /^domain\/(?:datamart\/dates|query\/numbers)\.js$/.test(target)) ||
   (file === 'web/editor/edit.ts' && target === 'domain/guest/column-formats.js') ||
+  (file === 'web/charts/pictures/draw.ts' && target === 'domain/markup.js') ||
   (file === 'web/editor/preview.ts' && target === 'domain/guest/combining.js') ||
   (file.startsWith('web/elements/') && /^domain\/deliver\/(?:address|recipients)\./.test(target));
 

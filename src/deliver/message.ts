@@ -1,5 +1,6 @@
 /** Writes the message of a report or an alert: plain text beside HTML. Names come from guests and hosts, and are never markup. */
 import type { ReportFormat } from '../domain/deliver/schedule.js';
+import { escapeMarkup } from '../domain/markup.js';
 import type { MailBrand } from '../platform/mail-brands.js';
 import { type Speech, speechOf } from '../texts/messages.js';
 import { type AlertText, kindOf, sentencesOf, titles } from './alert-text.js';
@@ -53,15 +54,6 @@ const cut = (text: string): string => {
   return letters.length <= longestSubject ? text : `${letters.slice(0, longestSubject - 1).join('')}…`;
 };
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (letter) => entities[letter] ?? letter);
-
 const contents = {
   pdf: 'The dashboard is attached as a PDF.',
   png: 'The dashboard is in this message as a picture.',
@@ -73,22 +65,23 @@ const contents = {
 const stampOf = (moment: Date, timeZone: string, { locale }: Speech): string =>
   `${new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' }).format(moment)} (${timeZone})`;
 
-export const linkOf = (url: string, label: string): string => `<a href="${escaped(url)}">${escaped(label)}</a>`;
+export const linkOf = (url: string, label: string): string =>
+  `<a href="${escapeMarkup(url)}">${escapeMarkup(label)}</a>`;
 
 /** The content id of the tenant's logo. */
 export const logoCid = 'logo';
 
 const logoOf = ({ from, logo }: ReportText['brand']): readonly string[] =>
-  logo === null ? [] : [`<img src="cid:${logoCid}" alt="${escaped(from.name)}" height="40" style="height: 40px">`];
+  logo === null ? [] : [`<img src="cid:${logoCid}" alt="${escapeMarkup(from.name)}" height="40" style="height: 40px">`];
 
 const pictureOf = ({ cid, name }: Picture, { text }: Speech): string => {
-  const alt = escaped(text('Picture of {name}', { name: plainLine(name) }));
-  return `<img src="cid:${escaped(cid)}" alt="${alt}" width="760" style="width: 100%; max-width: 760px">`;
+  const alt = escapeMarkup(text('Picture of {name}', { name: plainLine(name) }));
+  return `<img src="cid:${escapeMarkup(cid)}" alt="${alt}" width="760" style="width: 100%; max-width: 760px">`;
 };
 
 export const htmlOf = ({ locale, direction }: Speech, title: string, paragraphs: readonly string[]): string =>
   [
-    `<!doctype html><html lang="${new Intl.Locale(locale).baseName}" dir="${direction}"><head><meta charset="utf-8"><title>${escaped(title)}</title></head>`,
+    `<!doctype html><html lang="${new Intl.Locale(locale).baseName}" dir="${direction}"><head><meta charset="utf-8"><title>${escapeMarkup(title)}</title></head>`,
     '<body style="font-family: sans-serif; line-height: 1.5">',
     ...paragraphs.map((paragraph) => `<p>${paragraph}</p>`),
     '</body></html>',
@@ -145,11 +138,11 @@ export const messageOf = (report: ReportText): Message => {
   ].join('\n\n');
   const html = htmlOf(speech, subject, [
     ...logoOf(brand),
-    ...[...opening, ...lines].map(escaped),
+    ...[...opening, ...lines].map(escapeMarkup),
     ...pictures.map((picture) => pictureOf(picture, speech)),
     ...(dashboardUrl === null ? [] : [linkOf(dashboardUrl, open)]),
-    ...closing.map(escaped),
-    `${escaped(why)} ${linkOf(unsubscribeUrl, stop)}`,
+    ...closing.map(escapeMarkup),
+    `${escapeMarkup(why)} ${linkOf(unsubscribeUrl, stop)}`,
   ]);
   const headers = {
     'List-Unsubscribe': `<${unsubscribeUrl}>`,

@@ -1,3 +1,5 @@
+import { escapeMarkup } from '../domain/markup.js';
+
 /** Text that is already valid HTML. Only `html` creates it. */
 export class Html {
   constructor(readonly text: string) {}
@@ -5,20 +7,10 @@ export class Html {
 
 export type Piece = Html | string | number | undefined | readonly Piece[];
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escapeText = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
-
 const write = (piece: Piece): string => {
   if (piece === undefined) return '';
   if (piece instanceof Html) return piece.text;
-  if (typeof piece === 'string' || typeof piece === 'number') return escapeText(String(piece));
+  if (typeof piece === 'string' || typeof piece === 'number') return escapeMarkup(String(piece));
   return piece.map(write).join('');
 };
 

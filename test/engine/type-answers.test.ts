@@ -501,7 +501,12 @@ const readLine = (line: string): ReadonlyMap<number, unknown> => {
 };
 
 const unescaped = (text: string): string =>
-  text.replaceAll('&quot;', '"').replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+  text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&gt;', '>')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&');
 
 /** A number of more than 15 digits would be rounded by a spreadsheet, which also has no date before March of 1900. */
 const expectedCell = (cell: Cell, { dataType }: AnswerColumn): unknown => {

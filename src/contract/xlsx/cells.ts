@@ -1,6 +1,7 @@
 /** Cells of a worksheet (ECMA-376) as XML. Text is always text: no cell is a formula, whatever it starts with. */
 import type { TimeGrain } from '../../domain/dashboard/metric.js';
 import { type ColumnDates, precisionOf } from '../../domain/datamart/dates.js';
+import { escapeMarkup } from '../../domain/markup.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
 import { dateFormatCount, dateFormatOf } from './date-formats.js';
 
@@ -24,8 +25,6 @@ export const formats = {
 /** The greatest number of characters that a spreadsheet reads from a cell. */
 const longestText = 32_767;
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
 /** XML cannot hold most control characters. The format writes them as `_xHHHH_`, and escapes text of that form. */
 const controls = /(?![\t\n])[\p{Cc}\ufffe\uffff]/gu;
 const unpaired = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
@@ -34,11 +33,12 @@ const codeOf = (character: string): string =>
   `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
 
 export const escapeXml = (text: string): string =>
-  text
-    .replaceAll(/_(?=x[0-9a-fA-F]{4}_)/g, '_x005F_')
-    .replaceAll(unpaired, '\ufffd')
-    .replaceAll(controls, codeOf)
-    .replaceAll(/[&<>"]/g, (character) => entities[character] ?? character);
+  escapeMarkup(
+    text
+      .replaceAll(/_(?=x[0-9a-fA-F]{4}_)/g, '_x005F_')
+      .replaceAll(unpaired, '\ufffd')
+      .replaceAll(controls, codeOf),
+  );
 
 /** The name of a column: A for 0, AA for 26. */
 export const columnName = (index: number): string => {

@@ -1,6 +1,7 @@
 /** Draws the picture of a card as PNG or SVG. Nothing of it becomes a part of the page. */
 import { type ECharts, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
+import { escapeMarkup } from '../../../domain/markup.js';
 import { arrange, type Measure } from './arrange.js';
 import type { CardPicture, ImageType, Mark, Sheet } from './content.js';
 
@@ -91,10 +92,8 @@ const toPng = async (sheet: Sheet): Promise<Blob> => {
   );
 };
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string): string =>
-  // XML has no control characters.
-  text.replaceAll(/(?![\t\n])\p{Cc}/gu, ' ').replaceAll(/[&<>"]/g, (character) => entities[character] ?? character);
+/** XML has no control characters. */
+const escaped = (text: string): string => escapeMarkup(text.replaceAll(/(?![\t\n])\p{Cc}/gu, ' '));
 
 const chartSvg = ({ open, ...area }: ChartMark): string => {
   const chart = open({ renderer: 'svg', ssr: true });
