@@ -10,13 +10,13 @@ import { compose, type Halves, type ProcessContext } from './compose/product.js'
 import { type Resealed, resealMetadata } from './compose/reseal.js';
 import type { Clock } from './domain/ports.js';
 import { PolicyFaults } from './gateway/policy/source.js';
+import { createDrain, createProbes, type Probes } from './http/drain.js';
 import type { Handle } from './http/in-turn.js';
 import { createHttpServer } from './http/server.js';
 import { answerStarting } from './http/starting.js';
 import { systemClock } from './platform/clock.js';
 import { closeAll } from './platform/close-all.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config.js';
-import { createDrain, createProbes, type Probes } from './platform/drain.js';
 import { type Endable, endOnSignalOrFault, endWhileStarting } from './platform/ending.js';
 import { isFoundInFolder, withLocalFiles } from './platform/environment-file.js';
 import { bufferedOutput, createLog, type Log } from './platform/log.js';

@@ -48,7 +48,7 @@ const mayImport: Readonly<
   usecases: { folders: ['domain'], packages: [] },
   http: {
     folders: ['contract', 'domain', 'platform'],
-    packages: [/^express$/, /^helmet$/, /^pino(-http)?$/, /^zod$/, /^node:/],
+    packages: [/^express$/, /^helmet$/, /^zod$/, /^node:/],
   },
   // Guests' operations as tools: calls the dispatch and nothing else.
   mcp: { folders: ['contract', 'domain', 'http'], packages: [/^@modelcontextprotocol\/sdk\//, /^zod$/, /^node:/] },
@@ -100,7 +100,7 @@ const mayImport: Readonly<
   // Asks language models. What may be sent is decided elsewhere.
   models: { folders: ['domain', 'platform'], packages: [/^node:/] },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
-  demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
+  demo: { folders: ['contract', 'domain', 'http', 'platform'], packages: [/^[^.]/] },
   // Must not share code with the product: a common mistake would stay hidden.
   conformance: { folders: [], packages: [/^node:/] },
   // Read by the service and by the elements: both decide alike what a theme means.

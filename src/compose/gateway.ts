@@ -3,6 +3,7 @@
  * once and in order of dependence. The product and the library use it. No code here decides about a request.
  */
 import { hash, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Call, Transport } from '../contract/client.js';
 import { handled } from '../domain/handled.js';
 import type { Clock } from '../domain/ports.js';
@@ -24,7 +25,7 @@ import { createErasure } from '../gateway/erase/erasure.js';
 import { createRevocationEraser, createTenantRevocation } from '../gateway/erase/revocation.js';
 import { createUpstreamEraser } from '../gateway/erase/upstream.js';
 import { createDeliveries } from '../gateway/hooks/deliveries.js';
-import { createHooks, guardHooks } from '../gateway/hooks/hooks.js';
+import { createHooks, type HooksOptions } from '../gateway/hooks/hooks.js';
 import { createServiceUrl } from '../gateway/http/service-url.js';
 import { createTenantLeases, leaseUpstream } from '../gateway/lease/tenant-lease.js';
 import { createTenantLock } from '../gateway/lease/tenant-lock.js';
@@ -256,13 +257,14 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   const recipients = openRecipients(options, closers);
   const caches = [decisionCache, tenants, metricLists, access, revocation.scopes, tokens];
   const stores = { memories: caches.map(({ forget }) => forget), recipients };
-  const life = createTenantLife(options, foundation, provisioning, stores);
+  const guard = (request: IncomingMessage) => limits.guards.hook(request, null);
+  const life = createTenantLife({ ...options, guard }, foundation, provisioning, stores);
   closers.add(startFinishing(options, [revocation.revocations.retry, life.finishOwed, ...provisioning.finish]));
   closers.add(startCheckingNames(options, foundation));
   return {
     steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients }),
     ...{ recipients, access },
-    answerHook: guardHooks(life.answerHook, limits.guards.hook),
+    answerHook: life.answerHook,
     guards: limits.guards,
     dataApp: () => policies.current().dataApp,
     commands: [
@@ -580,7 +582,7 @@ type ErasedStores = { readonly memories: readonly ForgetClient[]; readonly recip
 
 /** Builds what the host's hooks and operators do to a tenant: sign-up, suspension, deletion and erasure. */
 const createTenantLife = (
-  options: GatewayOptions,
+  options: GatewayOptions & Pick<HooksOptions, 'guard'>,
   { revocation, tenantRecords, leases, direct, capabilities }: Foundation,
   { provision, rollout }: Provisioning,
   { memories, recipients }: ErasedStores,

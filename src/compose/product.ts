@@ -22,7 +22,7 @@ import { Refusal } from '../domain/refusal.js';
 import type { Store } from '../domain/store/store.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
 import type { Authenticate } from '../http/admission.js';
-import { createApp, createManagementApp } from '../http/app.js';
+import { type AppDeps, createApp, createManagementApp } from '../http/app.js';
 import {
   type AssetFile,
   type Assets,
@@ -32,9 +32,9 @@ import {
   studioFiles,
   studioPage,
 } from '../http/assets.js';
+import type { Dispatch } from '../http/bind.js';
 import { type Doors, openDoors } from '../http/doors.js';
-import { createGuestFront, type GuestFront } from '../http/guest-front.js';
-import { type Handle, inTurn } from '../http/in-turn.js';
+import type { Handle } from '../http/in-turn.js';
 import { createMcp, type McpDeps, mcpRoots } from '../mcp/endpoint.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
@@ -145,17 +145,17 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   metadata.startMarking();
   const document = () => createOpenApi(operations, context);
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
-  const guestFront = api === null ? null : createGuestFront({ ...api, log, metrics });
-  const mcpFront =
-    api === null ? null : openMcp(config, context, { ...api, log, metrics }, gateway?.router.exchange ?? null);
+  const mcp = api === null ? null : openMcp(config, context, api.dispatch, gateway?.router.exchange ?? null);
   const { failed: ready, fixOf } = readiness;
   const operated = { service: api, log, metrics, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
-  const app = createApp({ ...operated, assets, doors, routers: [demoHost, ...routers].filter((one) => one !== null) });
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
-  // The paths of tokens and guests come before the Express app, because Express would cost more time than the rest of
-  // such a request.
-  const handle = inTurn([guestFront, mcpFront, gateway?.router ?? null], app);
+  const steps = {
+    mcp,
+    gateway: gateway?.router ?? null,
+    routers: [demoHost, ...routers].filter((one) => one !== null),
+  };
+  const handle = createApp({ ...operated, assets, doors, ...steps });
   const manage = createManagementApp({ ...operated, routers: gateway === null ? [] : [gateway.router.admin] });
   return { handle, manage, studioLink, close: resources.closeAll };
 };
@@ -428,9 +428,9 @@ type Checked = { readonly checks: readonly Check[] } | null | undefined;
 const openMcp = (
   config: Config,
   { url, version }: ProcessContext,
-  served: Parameters<typeof createGuestFront>[0],
+  dispatch: Dispatch,
   exchange: McpDeps['exchange'],
-): GuestFront | null => {
+): NonNullable<AppDeps['mcp']> | null => {
   const { mcp, gateway } = config.settings;
   if (!mcp.isEnabled) return null;
   const address = (gateway.publicServiceUrl ?? gateway.publicOrigin ?? url).replace(/\/+$/, '');
@@ -438,8 +438,7 @@ const openMcp = (
   const issuers = [gateway.session.issuer ?? '', ...config.issuers.map(({ issuer }) => issuer)];
   const authorizationServers = issuers.filter((issuer) => /^https?:\/\//.test(issuer));
   const session = { exchange, authorizationServers };
-  const dispatch = createMcp({ dispatch: served.dispatch, version, url: address, allowedOrigins, ...session });
-  return createGuestFront({ ...served, dispatch, roots: mcpRoots });
+  return { dispatch: createMcp({ dispatch, version, url: address, allowedOrigins, ...session }), roots: mcpRoots };
 };
 
 /** The checks of `/readyz`. */

@@ -2,10 +2,13 @@
  * The demo's host application. It logs a demo user in with a session from its own issuer. It never runs in production.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { json, type Request, Router } from 'express';
+import { type Request, type Response, Router } from 'express';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { bodyOf } from '../http/body-reader.js';
+import { json, send } from '../http/sending.js';
 import type { DemoUser } from './bundle.js';
 
 export const demoIssuer = 'guestlist-demo';
@@ -82,29 +85,20 @@ export const createDemoHost = (options: DemoHostOptions): Router => {
   router.get('/demo/session', (request, response) => {
     const claims = readSession(options, cookieOf(request, cookieName));
     const user = users.find(({ id }) => id === claims?.sub);
-    response
-      .set('Cache-Control', 'no-store')
-      .json({ users: users.map(view), current: user === undefined ? null : { ...view(user), claims } });
+    const current = user === undefined ? null : { ...view(user), claims };
+    return send(response, { status: 200, headers: json, body: { users: users.map(view), current } });
   });
 
-  router.post('/demo/login', json({ limit: '1kb' }), (request, response) => {
-    const body = z.strictObject({ user: z.string() }).safeParse(request.body);
+  const answer = (response: Response, value: string, maxAge: number) =>
+    send(response, { status: 204, headers: ['Set-Cookie', cookie(value, maxAge)] });
+  router.post('/demo/login', async (request, response) => {
+    const given = await bodyOf(request)({ maxBytes: 1024, multipart: undefined });
+    const body = z.strictObject({ user: z.string() }).safeParse(given);
     const user = users.find(({ id }) => id === body.data?.user);
-    if (user === undefined) {
-      const known = users.map(({ id }) => id).join(', ');
-      response
-        .status(400)
-        .json({ error: { code: 'INVALID_REQUEST_BODY', message: `user: one of ${known}`, status: 400 } });
-      return;
-    }
-    response
-      .set('Set-Cookie', cookie(signDemoSession(options, user), lifetimeInSeconds))
-      .status(204)
-      .end();
+    const known = users.map(({ id }) => id).join(', ');
+    if (user === undefined) throw new Refusal('INVALID_REQUEST_BODY', `user: one of ${known}`);
+    await answer(response, signDemoSession(options, user), lifetimeInSeconds);
   });
-
-  router.post('/demo/logout', (_request, response) => {
-    response.set('Set-Cookie', cookie('', 0)).status(204).end();
-  });
+  router.post('/demo/logout', (_, response) => answer(response, '', 0));
   return router;
 };

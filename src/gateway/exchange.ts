@@ -6,13 +6,13 @@ import type { IncomingMessage } from 'node:http';
 import type { DecisionContext } from './audit/request-audit.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import type { EmbedTokenPipeline } from './embed-token.js';
-import { type Answer, answerBrowser } from './http/answer.js';
+import { answerBrowser, type TextAnswer } from './http/answer.js';
 
 /** Returns the token, or the refusal as `POST /embed-token` would answer it. */
 export type Exchange = (
   request: IncomingMessage,
   requestId: string,
-) => Promise<{ readonly token: string } | { readonly refused: Answer }>;
+) => Promise<{ readonly token: string } | { readonly refused: TextAnswer }>;
 
 type Handled = { readonly context: DecisionContext; readonly ms: number };
 

@@ -6,7 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { requestIdOf } from '../http/request-id.js';
+import { requestIdOf } from '../http/request.js';
+import { json, send as sendNow } from '../http/sending.js';
 import type { Log } from '../platform/log.js';
 import type { Check } from '../platform/readiness.js';
 import type { Audit } from './audit/audit.js';
@@ -17,9 +18,10 @@ import type { AdminCommand } from './common/admin-command.js';
 import { type GatewayMetrics, noGatewayMetrics } from './common/metrics.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
 import { createExchange, type Exchange } from './exchange.js';
-import { type AnswerHook, createReceiver, hookPaths } from './hooks/hooks.js';
+import { type AnswerHook, hookPaths } from './hooks/hooks.js';
+import { createReceiver } from './hooks/receive.js';
 import { type Admin, createAdmin } from './http/admin.js';
-import { type Answer, allow, answerBrowser, developerText, explain, noHeaders, wrongMethod } from './http/answer.js';
+import { allow, answerBrowser, developerText, explain, type TextAnswer, wrongMethod } from './http/answer.js';
 import { readBody } from './http/body.js';
 import { createCors, preflightHeaders, securityHeaders } from './http/headers.js';
 import { createRefusedOrigins } from './http/refused-origins.js';
@@ -88,24 +90,22 @@ const createWriters = (options: RouterOptions) => {
   const cors = createCors(options);
   const noteRefused = createRefusedOrigins(options);
   const security = securityHeaders();
-  const constant = [...security, 'Cache-Control', 'no-store', 'Content-Type', 'application/json; charset=utf-8'];
+  const constant = [...security, ...json];
   const send = (
     request: IncomingMessage,
     response: ServerResponse,
-    { status, body, headers }: Answer,
+    { status, body, headers }: TextAnswer,
     requestId: string,
   ): void => {
-    const own = ['Content-Length', String(Buffer.byteLength(body)), 'X-Request-Id', requestId];
-    response.writeHead(status, [...constant, ...own, ...cors.headers(request.headers.origin), ...headers]);
-    response.end(body);
+    const own = ['X-Request-Id', requestId, ...cors.headers(request.headers.origin), ...headers];
+    sendNow(response, { status, headers: [...constant, ...own], body });
   };
   const preflight: Handle<void> = (request, response) => {
     const { origin } = request.headers;
     const isAllowed = cors.isAllowed(origin);
     if (!isAllowed) noteRefused(origin);
-    const extra = isAllowed ? preflightHeaders : noHeaders;
-    response.writeHead(204, [...security, ...allow, ...cors.headers(origin), ...extra]);
-    response.end();
+    const extra = isAllowed ? preflightHeaders : [];
+    sendNow(response, { status: 204, headers: [...security, ...allow, ...cors.headers(origin), ...extra] });
   };
   return { send, preflight };
 };
@@ -179,7 +179,7 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
   const report = createReport(options, audit);
   const admin = createAdmin({ ...options, commands: parts.commands, guard: guards.gatewayToken });
   const { send, preflight } = createWriters(options);
-  const receiveHook = createReceiver(answerHook, send, options.log);
+  const receiveHook = createReceiver(send, options.log);
   const post: Handle<Promise<void>> = async (request, response) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request);
@@ -190,7 +190,7 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
       send(request, response, refused, requestId);
       report.failed({ context, ms: msSince(startedAt) }, outcome.error, refused);
     } else {
-      send(request, response, { status: 200, body: outcome.body, headers: noHeaders }, requestId);
+      send(request, response, { status: 200, body: outcome.body, headers: [] }, requestId);
       report.granted({ context, ms: msSince(startedAt) }, outcome.isMinted, outcome.mintedBy);
     }
   };
@@ -201,7 +201,9 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
     return send(request, response, wrongMethod(request.method), requestIdOf(request));
   });
   for (const [path, kind] of Object.entries(hookPaths)) {
-    router.all(`/hooks/${path}`, (request, response) => receiveHook(kind, request, response));
+    router.all(`/hooks/${path}`, (request, response) =>
+      receiveHook(path, (...asked) => answerHook(kind, ...asked), request, response),
+    );
   }
   const adminRouter = createAdminRouter(admin);
   if (options.isAdminApart !== true) router.use(adminRouter);

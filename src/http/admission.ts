@@ -55,7 +55,8 @@ export const senderOf = (addressOf: AddressOf, request: IncomingMessage): Sender
   return { address: addressOf(request), bodyBytes: isKnown ? Number(length) : hasBody ? limits.usualBodyBytes : 0 };
 };
 
-const readBearer = (authorization: string | undefined): string | undefined =>
+/** The bearer credential of the header `Authorization`. */
+export const bearerOf = (authorization: string | undefined): string | undefined =>
   /^bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
 
 const hashOf = (bearer: string): string => hash('sha256', bearer, 'base64url');
@@ -102,7 +103,7 @@ export const createAdmission = (authenticate: Authenticate, limited: AdmissionLi
     { authorization, sender, caller: own }: Asking,
   ): Promise<Caller> => {
     if (own !== undefined) return own;
-    const bearer = readBearer(authorization);
+    const bearer = bearerOf(authorization);
     const ask = () => authenticate(credentials, bearer);
     const [kind] = credentials;
     // A request without a credential is refused by `authenticate`, and is not counted.
@@ -124,12 +125,12 @@ export const createAdmission = (authenticate: Authenticate, limited: AdmissionLi
       }
     },
     countMore: async (caller, { authorization, sender }, requests = 1) => {
-      const bearer = readBearer(authorization);
+      const bearer = bearerOf(authorization);
       if (limited === null || sender === undefined || bearer === undefined || caller.kind !== 'guest') return;
       for (let count = 1; count < requests; count += 1) await assertGuest(limited, sender, bearer);
     },
     refusedBody: ({ authorization, sender }) => {
-      const bearer = readBearer(authorization);
+      const bearer = bearerOf(authorization);
       if (sender !== undefined && bearer !== undefined) limited?.refusedBodies.note(hashOf(bearer), sender.bodyBytes);
     },
   };

@@ -1,21 +1,27 @@
 /**
- * Builds the Express app: all middleware, in order, in one function. It uses the dispatch and the OpenAPI document, and
- * must not use use cases or the store.
+ * The front of the process, on one screen: all middleware, in order. It uses the dispatch and the OpenAPI document, and must
+ * not use use cases or the store.
  */
-import express, { type Express, type RequestHandler } from 'express';
-import type { Logger } from 'pino';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
 import type { OpenApiDocument } from '../contract/openapi.js';
+import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
 import type { AddressOf } from './address.js';
 import { type Assets, serveAssets, studioPage } from './assets.js';
 import type { Dispatch } from './bind.js';
+import { constantHeaders, type FlatHeaders } from './constant-headers.js';
 import { renderDocs } from './docs.js';
 import { docsStyle } from './docs-style.js';
 import { serveDocuments } from './documents.js';
 import { type Doors, guardDoor, openDoors, seesDetails } from './doors.js';
-import { createGuestFront } from './guest-front.js';
+import { notFound } from './envelope.js';
+import { crashed } from './failure.js';
 import { type HomeLink, serveHome } from './home.js';
-import { answerError, answerNotFound, measure, requestId, requestLog, securityHeaders, serve } from './middleware.js';
+import { type Handle, inTurn, type Step } from './in-turn.js';
+import { serveOperations } from './operations.js';
+import { type Begin, beginning, noteOf, pathOf } from './request.js';
+import { json, send } from './sending.js';
 
 type Ready = boolean | readonly string[];
 
@@ -26,8 +32,7 @@ export type AppDeps = {
     readonly addressOf: AddressOf;
     readonly document: () => OpenApiDocument;
   } | null;
-  /** The logger of pino, because pino-http needs it complete. */
-  readonly log: Logger;
+  readonly log: Log;
   readonly metrics?: Metrics;
   /** Returns whether requests can be served, or the names of the failed checks. A rejection counts as not ready. */
   readonly ready: () => Ready | Promise<Ready>;
@@ -40,22 +45,70 @@ export type AppDeps = {
   readonly documents?: string;
   /** Left out: all paths are open. */
   readonly doors?: Doors;
+  /** Answers assistants of guests at the paths `roots`. Null: none may call. */
+  readonly mcp?: { readonly dispatch: Dispatch; readonly roots: readonly string[] } | null;
+  /** The gateway, which begins, answers and logs its own requests. Null: it runs in another process. */
+  readonly gateway?: Step | null;
   /** Further routers. They come after the app's own paths. */
   readonly routers?: readonly RequestHandler[];
 };
 
+/** Forbids scripts, frames and foreign content, since neither the API nor its reference needs them. */
+const securityHeaders: FlatHeaders = constantHeaders(
+  helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    xFrameOptions: { action: 'deny' },
+  }),
+);
+
+/** Allows pages of all origins to send guest tokens, which are sent as a header and never as a cookie. */
+const guestHeaders: FlatHeaders = [
+  ...securityHeaders,
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  'X-Request-Id, Content-Disposition, Deprecation, ETag, Retry-After, WWW-Authenticate',
+];
+
+const guestPreflight: FlatHeaders = [
+  'Access-Control-Allow-Methods',
+  'GET, POST, PUT, DELETE',
+  'Access-Control-Allow-Headers',
+  'Authorization, Content-Type, If-None-Match, Mcp-Protocol-Version, X-Request-Id',
+  'Access-Control-Max-Age',
+  '7200',
+];
+
+/** Begins a request, and sets the headers of its answer. */
+export const began =
+  (begin: Begin): Step =>
+  (request, response, next) => {
+    response.setHeader('X-Request-Id', begin(request, response));
+    for (let at = 0; at < securityHeaders.length; at += 2)
+      response.setHeader(securityHeaders[at] ?? '', securityHeaders[at + 1] ?? '');
+    next();
+  };
+
 /** Serves a text that is written at its first request, to keep the start fast. */
-const text = (contentType: string, write: () => string): RequestHandler => {
+const text = (contentType: string, write: () => string): Step => {
   let body: string | undefined;
-  return (_, res) => {
+  return (_, response) => {
     body ??= write();
-    res.set({ 'Content-Type': contentType, 'Cache-Control': 'no-cache' }).send(body);
+    return send(response, { status: 200, headers: ['Content-Type', contentType, 'Cache-Control', 'no-cache'], body });
   };
 };
 
-const alive: RequestHandler = (_, res) => {
-  res.json({ status: 'ok' });
-};
+const alive: Step = (_, response) => send(response, { status: 200, headers: json.slice(0, 2), body: { status: 'ok' } });
 
 const fixes = (failed: readonly string[], fixOf: AppDeps['fixOf']): { readonly fix?: object } => {
   const known = failed.flatMap((name) => {
@@ -68,8 +121,8 @@ const fixes = (failed: readonly string[], fixOf: AppDeps['fixOf']): { readonly f
 type ReadinessDeps = Pick<AppDeps, 'ready' | 'fixOf' | 'warnings' | 'log' | 'doors'>;
 
 const readiness =
-  ({ ready, fixOf, warnings = () => ({}), log, doors = openDoors }: ReadinessDeps): RequestHandler =>
-  async (req, res) => {
+  ({ ready, fixOf, warnings = () => ({}), log, doors = openDoors }: ReadinessDeps): Step =>
+  async (request, response) => {
     const answered = await Promise.resolve()
       .then(ready)
       .catch((err: unknown): Ready => {
@@ -80,18 +133,15 @@ const readiness =
     const isReady = typeof answered === 'boolean' ? answered : answered.length === 0;
     const status = isReady ? 'ready' : 'not ready';
     const causes = failed.length === 0 ? {} : { failed, ...fixes(failed, fixOf) };
-    const details = seesDetails(doors, req) ? { ...causes, ...warnings() } : {};
-    res
-      .status(isReady ? 200 : 503)
-      .set('Cache-Control', 'no-store')
-      .json({ status, ...details });
+    const details = seesDetails(doors, request) ? { ...causes, ...warnings() } : {};
+    return send(response, { status: isReady ? 200 : 503, headers: json, body: { status, ...details } });
   };
 
 const exposition =
-  (metrics: Metrics): RequestHandler =>
-  async (_, res) => {
-    const { contentType, body } = await metrics.render();
-    res.set('Content-Type', contentType).send(body);
+  ({ render }: Metrics): Step =>
+  async (_, response) => {
+    const { contentType, body } = await render();
+    return send(response, { status: 200, headers: ['Content-Type', contentType], body });
   };
 
 /** Serves the documentation, and in it the reference of the interface. */
@@ -117,7 +167,7 @@ const mountReference = (
 };
 
 /** Serves probes and metrics for operators. */
-const mountOperations = (app: Express, deps: AppDeps): void => {
+const mountOperations = (app: Express, deps: Pages): void => {
   const { service, metrics, doors = openDoors } = deps;
   if (service !== null) mountReference(app, service.document, deps);
   app.get('/healthz', alive);
@@ -142,44 +192,53 @@ const linksOf = ({ service, assets, doors = openDoors }: AppDeps): readonly Home
     : []),
 ];
 
-const createBareApp = (): Express => {
+const answerNotFound: Step = (request, response) =>
+  send(response, { status: 404, headers: json, body: notFound(request.method ?? 'GET', pathOf(request)) });
+
+/** Answers every error that nothing else handled, and logs its cause. */
+const answerError =
+  (log: Log): ErrorRequestHandler =>
+  (error: unknown, _request, response, next) => {
+    if (response.headersSent) return next(error);
+    return send(response, crashed(error, noteOf(response).requestId, [], log));
+  };
+
+type Pages = Omit<AppDeps, 'assets' | 'mcp' | 'gateway'>;
+
+/** Pages, and the routers of others, by Express. `own`: what this port alone serves. */
+const createPages = (begin: Begin, deps: Pages, own: readonly Step[] = []): Express => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  return app;
-};
-
-const watch = (app: Express, { log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): void => {
-  app.use(requestId);
-  app.use(securityHeaders());
-  app.use(requestLog(log));
-  if (metrics !== undefined) app.use(measure(metrics));
-};
-
-export const createApp = (deps: AppDeps): Express => {
-  const { service, log, metrics, assets, routers = [] } = deps;
-  const app = createBareApp();
-  if (service !== null) app.use(createGuestFront({ ...service, log, metrics }));
-  watch(app, deps);
-  if (service !== null) app.use('/api/v2', serve(service.dispatch, service.addressOf));
+  app.use(began(begin));
   mountOperations(app, deps);
-  app.get('/', serveHome(linksOf(deps)));
-  app.use(serveAssets(assets));
-  for (const router of routers) app.use(router);
-  app.use(answerNotFound);
-  app.use(answerError(log));
-  return app;
-};
-
-/** The app of the management port: operators' paths without a credential, and `admin`, which checks its own token. */
-export const createManagementApp = (deps: Omit<AppDeps, 'assets' | 'doors'>): Express => {
-  const app = createBareApp();
-  watch(app, deps);
-  mountOperations(app, { ...deps, assets: new Map(), doors: openDoors });
-  for (const router of deps.routers ?? []) app.use(router);
-  app.use(answerNotFound);
+  for (const step of [...own, ...(deps.routers ?? []), answerNotFound]) app.use(step as RequestHandler);
   app.use(answerError(deps.log));
   return app;
 };
+
+/**
+ * The order in which a request is offered: guests and their assistants, whose answers any page may read; the gateway; the
+ * other operations; then pages. Each begins the requests that it answers.
+ */
+export const createApp = (deps: AppDeps): Handle => {
+  const { service, mcp = null, gateway = null, log } = deps;
+  const begin = beginning(deps);
+  const guests = { headers: guestHeaders, preflight: guestPreflight };
+  const served = service && { ...service, begin, log };
+  return inTurn(
+    [
+      served && serveOperations({ ...served, ...guests, roots: ['/api/v2/guest'] }),
+      served && mcp && serveOperations({ ...served, ...guests, ...mcp }),
+      gateway,
+      served && serveOperations({ ...served, headers: securityHeaders, roots: ['/api/v2'] }),
+    ],
+    createPages(begin, deps, [serveHome(linksOf(deps)), serveAssets(deps.assets)]),
+  );
+};
+
+/** The app of the management port: operators' paths without a credential, and `admin`, which checks its own token. */
+export const createManagementApp = (deps: Omit<Pages, 'doors'>): Express =>
+  createPages(beginning(deps), { ...deps, doors: openDoors });

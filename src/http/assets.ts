@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress, gzip } from 'node:zlib';
+import type { Step } from './in-turn.js';
+import { pathOf, readsOnly } from './request.js';
+import { flat, send } from './sending.js';
 
 export type AssetFile = {
   readonly file: string;
@@ -126,29 +128,15 @@ const headersOf = (asset: Asset) => ({
   ...(asset.contentSecurityPolicy === undefined ? {} : { 'Content-Security-Policy': asset.contentSecurityPolicy }),
 });
 
-const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/[?#].*$/, '');
-
-/**
- * Serves fixed files, and calls `next` for all other paths. It uses only Node's request and response, so it also works
- * without Express.
- */
+/** Serves fixed files, and calls `next` for all other paths. */
 export const serveAssets =
-  (assets: Assets) =>
-  (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    const asset = isRead ? assets.get(pathOf(request)) : undefined;
-    if (asset === undefined) {
-      next();
-      return;
-    }
-    for (const [name, value] of Object.entries(headersOf(asset))) response.setHeader(name, value);
-    if (isUnchanged(request.headers['if-none-match'], asset.etag)) {
-      response.statusCode = 304;
-      response.end();
-      return;
-    }
+  (assets: Assets): Step =>
+  (request, response, next) => {
+    const asset = readsOnly(request) ? assets.get(pathOf(request)) : undefined;
+    if (asset === undefined) return next();
+    const headers = flat(headersOf(asset));
+    if (isUnchanged(request.headers['if-none-match'], asset.etag)) return send(response, { status: 304, headers });
     const { body, coding } = encodedFor(asset, request.headers['accept-encoding']);
-    if (coding !== undefined) response.setHeader('Content-Encoding', coding);
-    response.setHeader('Content-Length', body.length);
-    response.end(request.method === 'HEAD' ? undefined : body);
+    const encoding = coding === undefined ? [] : ['Content-Encoding', coding];
+    return send(response, { status: 200, headers: [...headers, ...encoding], body });
   };

@@ -20,14 +20,14 @@ import { isRecord } from '../domain/is-record.js';
 import type { Log } from '../domain/log-events.js';
 import type { Reason } from '../domain/reasons.js';
 import { Refusal } from '../domain/refusal.js';
-import { type DependencyUnavailable, findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
 import { breathe } from '../platform/breathe.js';
 import { type AdmissionLimits, type Authenticate, createAdmission, type Sender } from './admission.js';
 import { BodyTooLarge } from './body-faults.js';
 import type { ReadBody } from './body-reader.js';
-import { envelope, failureMessage, unavailable } from './envelope.js';
+import { envelope } from './envelope.js';
+import { type Failure, failureOf, ofService, retryAfter } from './failure.js';
 import { findFaults, findShapeFault, writeFaults } from './faults.js';
-import { holdsSlices, jsonPieces, jsonText } from './json-text.js';
+import { holdsSlices, isPieces, jsonPieces, jsonText } from './json-text.js';
 import { readAhead } from './read-ahead.js';
 import { choose, createRoutes, decodeParams, type Match, withoutCondition } from './routes.js';
 
@@ -199,10 +199,6 @@ async function* linesOf(values: AsyncIterable<unknown>): AsyncGenerator<string> 
   for await (const value of values) yield `${await jsonText(value)}\n`;
 }
 
-/** Whether the body is text or bytes in pieces. */
-export const isPieces = (body: unknown): body is AsyncIterable<string | Uint8Array> =>
-  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
-
 /**
  * Passes the pieces on, and serves other requests between two of them. An empty piece is not sent. An error is only logged:
  * the status line was already sent, so the caller cannot be told.
@@ -224,69 +220,36 @@ async function* logged(
   }
 }
 
-const headersOf = (status: number, retryAfterSeconds: number | null): Answer['headers'] => {
-  const seconds = status === 503 ? (retryAfterSeconds ?? unavailableRetrySeconds) : retryAfterSeconds;
-  const retry = seconds === null ? {} : { 'Retry-After': String(seconds) };
-  return status === 401 ? { 'WWW-Authenticate': 'Bearer', ...retry } : retry;
-};
-
-const answerError = (
-  code: Code,
-  message: string,
-  status: number,
-  reason: Reason,
-  retryAfterSeconds: number | null = null,
-): Answer => ({
-  status,
-  headers: headersOf(status, retryAfterSeconds),
-  contentType: json,
-  body: envelope(code, message, status),
-  refused: { code, reason },
+const headersOf = (failure: Failure): Answer['headers'] => ({
+  ...(failure.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+  ...retryAfter(failure),
 });
 
-/** Whether the request names a server that does not answer: the request is at fault. A server without room answers. */
-const namesWrongServer = ({ code }: Refusal, { reason }: DependencyUnavailable): boolean =>
-  code === 'DATASOURCE_CONNECTION_ERROR' && reason === 'datasource-lost';
-
-/**
- * Returns the answer if a database or server is unavailable, else undefined. It is 503 in every operation, declared or
- * not. A refusal keeps its code and message; UPSTREAM_UNAVAILABLE is the gateway's code, so the service has its own.
- */
-const answerUnavailable = (error: unknown, requestId: string): Answer | undefined => {
-  const fault = findUnavailable(error);
-  if (error instanceof Refusal && error.code === 'UPSTREAM_UNAVAILABLE')
-    return answerError('SERVICE_UNAVAILABLE', error.message, 503, error.reason, error.retryAfterSeconds);
-  if (fault === undefined) return undefined;
-  if (!(error instanceof Refusal)) {
-    const { code, message, status } = unavailable(requestId).error;
-    return answerError(code, message, status, fault.reason);
-  }
-  if (namesWrongServer(error, fault)) return undefined;
-  return answerError(error.code, error.message, 503, error.reason, error.retryAfterSeconds);
+const answerError = (failure: Failure): Answer => {
+  const { code, message, status, reason } = failure;
+  const body = envelope(code, message, status);
+  return { status, headers: headersOf(failure), contentType: json, body, refused: { code, reason } };
 };
 
 /**
  * Returns the answer for an error. A declared refusal is sent to the caller; the cause of an internal failure is only
  * logged.
  */
-const fail = (error: unknown, operation: Operation, requestId: string, log: ServiceLog): Answer => {
-  const away = answerUnavailable(error, requestId);
+const fail = (error: unknown, { name, errors }: Operation, requestId: string, log: ServiceLog): Answer => {
+  const { INTERNAL_SERVER_ERROR: _, ...statuses } = errors;
+  const telling = ofService(requestId, statuses);
+  const line = { err: error, requestId, operation: name };
+  const away = telling.away(error);
   if (away !== undefined) {
-    log.error(
-      { event: 'operation.interrupted', err: error, requestId, operation: operation.name },
-      'an operation needs a server that cannot be reached',
-    );
-    return away;
+    log.error({ event: 'operation.interrupted', ...line }, 'an operation needs a server that cannot be reached');
+    return answerError(away);
   }
-  if (error instanceof BodyTooLarge) return answerError(error.code, error.message, 413, error.reason);
-  const status = error instanceof Refusal ? operation.errors[error.code] : undefined;
-  const isDeclared = error instanceof Refusal && status !== undefined && error.code !== 'INTERNAL_SERVER_ERROR';
-  if (isDeclared && status < 500)
-    return answerError(error.code, error.message, status, error.reason, error.retryAfterSeconds);
-  log.error({ event: 'operation.failed', err: error, requestId, operation: operation.name }, 'an operation failed');
-  const message = failureMessage(requestId);
-  if (isDeclared) return answerError(error.code, `${error.message} ${message}`, status, error.reason);
-  return answerError('INTERNAL_SERVER_ERROR', message, 500, 'internal-server-error');
+  const failure = failureOf(error, telling);
+  if (failure.status < 500) return answerError(failure);
+  log.error({ event: 'operation.failed', ...line }, 'an operation failed');
+  const { message } = failure;
+  const text = message === telling.failed ? message : `${message} ${telling.failed}`;
+  return answerError({ ...failure, message: text, retryAfterSeconds: null });
 };
 
 /**

@@ -1,13 +1,11 @@
-/** Errors of reading a body, and the answer to a request that failed before its operation ran. */
+/** Errors of reading a body. */
 
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../contract/fields.js';
 import type { Reason } from '../domain/reasons.js';
 import { Refusal } from '../domain/refusal.js';
-import { findUnavailable } from '../domain/unavailable.js';
 import { findJsonExcess, valuesIn } from '../platform/json-excess.js';
-import type { Log } from '../platform/log.js';
-import { envelope, failureMessage, tooLarge, unavailable } from './envelope.js';
+import { tooLarge } from './envelope.js';
 
 /** The body is larger than its operation allows. The answer is 413, which operations need not declare. */
 export class BodyTooLarge extends Refusal {
@@ -69,15 +67,4 @@ export type JsonBounds = { readonly maxBytes: number; readonly levels?: number; 
 export const assertFewJson = (text: string, { maxBytes, levels = limits.depth, root = 'body' }: JsonBounds): void => {
   const excess = findJsonExcess(text, { levels, values: valuesIn(maxBytes) });
   if (excess !== undefined) throw invalid(`${root}: ${excess}.`, 'json-excess');
-};
-
-/** Returns the answer to an error before dispatch. The cause of an internal failure is only logged. */
-export const answerOf = (
-  error: unknown,
-  requestId: string,
-  log: Log,
-): { readonly status: number; readonly body: ReturnType<typeof envelope> } => {
-  log.error({ event: 'request.crashed', err: error, requestId }, 'a request failed outside of any operation');
-  if (findUnavailable(error) !== undefined) return { status: 503, body: unavailable(requestId) };
-  return { status: 500, body: envelope('INTERNAL_SERVER_ERROR', failureMessage(requestId), 500) };
 };

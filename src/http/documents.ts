@@ -6,9 +6,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { RequestHandler } from 'express';
 import { handled } from '../domain/handled.js';
 import { acceptsGzip } from './assets.js';
+import type { Step } from './in-turn.js';
+import { pathOf } from './request.js';
+import { flat, send } from './sending.js';
 
 type Listed = Readonly<Record<string, { readonly file: string; readonly contentType: string }>>;
 
@@ -20,7 +22,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** Serves the files of the folder that the build made, and calls `next` for every other path. */
-export const serveDocuments = (folder: string): RequestHandler => {
+export const serveDocuments = (folder: string): Step => {
   let listing: Promise<Listed> | undefined;
   const list = (): Promise<Listed> => {
     listing ??= handled(readFile(join(folder, 'manifest.json'), 'utf8').then((text) => JSON.parse(text) as Listed));
@@ -28,17 +30,22 @@ export const serveDocuments = (folder: string): RequestHandler => {
   };
   return async (request, response, next) => {
     const listed = await list();
-    const found = Object.hasOwn(listed, request.path) ? listed[request.path] : undefined;
+    const path = pathOf(request);
+    const found = Object.hasOwn(listed, path) ? listed[path] : undefined;
     if (found === undefined) return next();
     const compressed = await readFile(join(folder, found.file));
     const isCompressed = acceptsGzip(request.headers['accept-encoding']);
-    response.set({
+    const headers = flat({
       'Content-Type': found.contentType,
       'Content-Security-Policy': contentSecurityPolicy,
       'Cache-Control': 'no-cache',
       Vary: 'Accept-Encoding',
       ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
     });
-    response.send(isCompressed ? compressed : await promisify(gunzip)(compressed));
+    return send(response, {
+      status: 200,
+      headers,
+      body: isCompressed ? compressed : await promisify(gunzip)(compressed),
+    });
   };
 };

@@ -2,8 +2,12 @@
  * Decides who may read metrics, the API reference and the details of readiness. A caller without access gets the same
  * answer for every such path, so the answer does not reveal which paths exist.
  */
-import type { Request, RequestHandler } from 'express';
-import { notFound } from './envelope.js';
+import type { IncomingMessage } from 'node:http';
+import { bearerOf } from './admission.js';
+import { envelope, notFound } from './envelope.js';
+import type { Step } from './in-turn.js';
+import { pathOf } from './request.js';
+import { json, send } from './sending.js';
 
 type Bearer = string | undefined;
 
@@ -25,31 +29,26 @@ export const openDoors: Doors = {
   isIntegrator: async () => true,
 };
 
-const bearerOf = ({ headers }: Request): Bearer => /^bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? '')?.[1];
-
 /** Whether this caller may see the details. */
-export const seesDetails = (doors: Doors, request: Request): boolean =>
-  doors.strangers === 'answered' || doors.isOperator(bearerOf(request));
+export const seesDetails = (doors: Doors, request: IncomingMessage): boolean =>
+  doors.strangers === 'answered' || doors.isOperator(bearerOf(request.headers.authorization));
 
-const refused = {
-  error: {
-    code: 'AUTHENTICATION_ERROR',
-    message:
-      'Send GUESTLIST_METRICS_TOKEN or the gateway token as "Authorization: Bearer <token>". management.port serves this path on a port of its own.',
-    status: 401,
-  },
-};
+const refused = envelope(
+  'AUTHENTICATION_ERROR',
+  'Send GUESTLIST_METRICS_TOKEN or the gateway token as "Authorization: Bearer <token>". management.port serves this path on a port of its own.',
+  401,
+);
 
 /** Admits operators; for the reference (`interface`), also every caller that may use the interface. */
 export const guardDoor =
-  (doors: Doors, what: 'operations' | 'interface'): RequestHandler =>
+  (doors: Doors, what: 'operations' | 'interface'): Step =>
   async (request, response, next) => {
     const { strangers, isOperator, isIntegrator } = doors;
-    const bearer = bearerOf(request);
+    const bearer = bearerOf(request.headers.authorization);
     const isElsewhere = strangers === 'not-found';
     if (strangers === 'answered' || (!isElsewhere && isOperator(bearer))) return next();
     if (what === 'interface' && (await isIntegrator(bearer))) return next();
-    response.set('Cache-Control', 'no-store');
-    if (isElsewhere) response.status(404).json(notFound(request.method, request.path));
-    else response.status(401).set('WWW-Authenticate', 'Bearer').json(refused);
+    if (!isElsewhere)
+      return send(response, { status: 401, headers: [...json, 'WWW-Authenticate', 'Bearer'], body: refused });
+    return send(response, { status: 404, headers: json, body: notFound(request.method ?? 'GET', pathOf(request)) });
   };

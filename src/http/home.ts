@@ -1,7 +1,10 @@
 /** The pages without a script: `/` says where to go. They hold nothing of this installation. */
 import { hash } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import type { FlatHeaders } from './constant-headers.js';
 import { Html, html } from './html.js';
+import type { Step } from './in-turn.js';
+import { pathOf, readsOnly } from './request.js';
+import { send } from './sending.js';
 
 export type HomeLink = { readonly path: string; readonly title: string; readonly text: string };
 
@@ -50,16 +53,14 @@ const render = (links: readonly HomeLink[]): string =>
   renderPlainPage(html`<ul>
 ${links.map(({ path, title, text }) => html`<li><a href="${path}">${title}<small>${text}</small></a></li>\n`)}</ul>`);
 
+/** The headers of a page with the product's style. */
+export const plainPage: FlatHeaders = [
+  ...['Content-Type', 'text/html; charset=utf-8'],
+  ...['Content-Security-Policy', plainPagePolicy],
+];
+
 /** Answers `GET /` with the links. */
-export const serveHome = (links: readonly HomeLink[]): RequestHandler => {
-  const page = render(links);
-  return (_, response) => {
-    response
-      .set({
-        'Content-Type': 'text/html; charset=utf-8',
-        'Cache-Control': 'no-cache',
-        'Content-Security-Policy': plainPagePolicy,
-      })
-      .send(page);
-  };
+export const serveHome = (links: readonly HomeLink[]): Step => {
+  const page = { status: 200, headers: [...plainPage, 'Cache-Control', 'no-cache'], body: render(links) };
+  return (request, response, next) => (readsOnly(request) && pathOf(request) === '/' ? send(response, page) : next());
 };

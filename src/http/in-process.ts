@@ -3,8 +3,9 @@ import type { Transport } from '../contract/client.js';
 import { limits } from '../contract/fields.js';
 import type { Caller } from '../domain/guest/caller.js';
 import { handled } from '../domain/handled.js';
-import { type Dispatch, isPieces } from './bind.js';
+import type { Dispatch } from './bind.js';
 import { notFound, tooLarge } from './envelope.js';
+import { isPieces } from './json-text.js';
 
 const throughJson = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 

@@ -1,12 +1,14 @@
-/** Calls several handlers one after the other until one answers. */
+/** The steps of the front, on Node's request and response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
-type Front = (...asked: [...Parameters<Handle>, next: () => void]) => void;
+export type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** A handler that does not answer calls the next one. */
-export const inTurn = (fronts: readonly (Front | null)[], last: Handle): Handle =>
-  fronts.reduceRight<Handle>(
-    (next, front) => (front === null ? next : (...asked) => front(...asked, () => next(...asked))),
+/** Answers, or calls `next`. Express and a host's router call a step as they call their own. */
+export type Step = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => unknown;
+
+/** Offers a request to each step until one answers. */
+export const inTurn = (steps: readonly (Step | null)[], last: Handle): Handle =>
+  steps.reduceRight<Handle>(
+    (next, step) => (step === null ? next : (...asked) => step(...asked, () => void next(...asked))),
     last,
   );

@@ -14,6 +14,9 @@ const isLong = (value: unknown): value is readonly unknown[] => Array.isArray(va
 export const isSlices = (value: unknown): value is Slices<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
+/** Whether the body is text or bytes in pieces. */
+export const isPieces = (body: unknown): body is AsyncIterable<string | Uint8Array> => isSlices(body);
+
 /** Maximum depth at which long lists are searched. */
 const deepest = 3;
 

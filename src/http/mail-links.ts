@@ -6,6 +6,7 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { plainPagePolicy, renderPlainPage } from './home.js';
 import { html } from './html.js';
+import { flat, send } from './sending.js';
 
 export const unsubscribePath = '/reports/unsubscribe';
 export const confirmPath = '/reports/confirm';
@@ -48,15 +49,13 @@ const page =
   (answer: (text: string) => Promise<{ readonly status: number; readonly body: string }>): RequestHandler =>
   async ({ params }, response) => {
     const { status, body } = await answer(String(params.text));
-    const headers = {
+    const headers = flat({
+      'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': policy,
       'Cache-Control': 'no-store',
       'Referrer-Policy': 'no-referrer',
-    };
-    response
-      .status(status)
-      .set({ 'Content-Type': 'text/html; charset=utf-8', ...headers })
-      .send(body);
+    });
+    return send(response, { status, headers, body });
   };
 
 /** A GET changes nothing: programs that look for viruses open every link. */

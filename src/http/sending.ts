@@ -1,9 +1,24 @@
-/** Sends answers, through Express's response or Node's own. */
+/** Sends answers: every one of this process leaves through `send`, on Node's own response. */
 import { setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RequestSignal } from '../domain/query/engine.js';
+import type { FlatHeaders } from './constant-headers.js';
+import { isPieces, jsonText } from './json-text.js';
+
+/** An answer as it is sent. */
+export type Answer = {
+  readonly status: number;
+  readonly headers: FlatHeaders;
+  /** Text and bytes are sent as they are, pieces as they come, and any other value as JSON. Left out: no body. */
+  readonly body?: unknown;
+};
+
+/** The headers of JSON that nobody may keep. */
+export const json: FlatHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+
+export const flat = (headers: Readonly<Record<string, string>>): FlatHeaders => Object.entries(headers).flat();
 
 /** Returns a signal that aborts when the client disconnects before it has the answer. */
 export const goneSignal = (response: ServerResponse, requestId: string): RequestSignal => {
@@ -20,10 +35,7 @@ export const goneSignal = (response: ServerResponse, requestId: string): Request
  * Sends the pieces as fast as the client reads them. If they fail midway, the connection is destroyed, so that the
  * client cannot take the answer for complete.
  */
-export const sendPieces = async (
-  response: ServerResponse,
-  pieces: AsyncIterable<string | Uint8Array>,
-): Promise<void> => {
+const sendPieces = async (response: ServerResponse, pieces: AsyncIterable<string | Uint8Array>): Promise<void> => {
   // The pipeline adds its own listeners to those of the log, the metrics and the signal. From eleven on, Node would warn.
   setMaxListeners(0, response);
   await pipeline(Readable.from(pieces, { objectMode: false }), response).catch(() => {
@@ -31,3 +43,30 @@ export const sendPieces = async (
     response.destroy();
   });
 };
+
+/**
+ * Sends the answer. A header that was set before stays, unless the answer names it. Throws, or rejects, before anything is
+ * sent if the body cannot be written as JSON. Text and bytes are sent before it returns.
+ */
+export const send = (response: ServerResponse, answer: Answer): void | Promise<void> => {
+  const { status, headers, body } = answer;
+  if (body === undefined) {
+    response.writeHead(status, [...headers]).end();
+  } else if (typeof body === 'string' || body instanceof Uint8Array) {
+    response.writeHead(status, [...headers, 'Content-Length', String(Buffer.byteLength(body))]).end(body);
+  } else if (isPieces(body)) {
+    response.writeHead(status, [...headers]);
+    return sendPieces(response, body);
+  } else {
+    const text = jsonText(body);
+    if (typeof text === 'string') return send(response, { status, headers, body: text });
+    return text.then((written) => send(response, { status, headers, body: written }));
+  }
+};
+
+/** Sends `{data, error: null}`. */
+export const sendData = (response: ServerResponse, data: unknown, headers: FlatHeaders = json): void | Promise<void> =>
+  send(response, { status: 200, headers, body: { data: data ?? null, error: null } });
+
+export const redirect = (response: ServerResponse, to: string): void | Promise<void> =>
+  send(response, { status: 302, headers: ['Location', to] });

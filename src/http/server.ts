@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { send } from './sending.js';
 
 export type ServerSettings = {
   /** Seconds in which a caller must send the head of a request, and the complete request. */
@@ -87,7 +88,7 @@ const dropUnread = (request: IncomingMessage, response: ServerResponse): void =>
 /** Answers an unknown `Expect` header as Node does, and drops the body like any other unread one. */
 const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
   dropUnread(request, response);
-  response.writeHead(417).end();
+  send(response, { status: 417, headers: [] });
 };
 
 /** Creates the server. Node checks its time limits only every 30 seconds by default, so the interval is set here. */

@@ -1,6 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { plainPagePolicy, renderPlainPage } from './home.js';
+import type { IncomingMessage } from 'node:http';
+import { plainPage, renderPlainPage } from './home.js';
 import { html } from './html.js';
+import type { Handle } from './in-turn.js';
+import { json, send } from './sending.js';
 
 /** Loads the page that was asked for again, each second, until the product is up. */
 const page = renderPlainPage(
@@ -8,27 +10,21 @@ const page = renderPlainPage(
   html`<meta http-equiv="refresh" content="1">`,
 );
 
-const json = JSON.stringify({
+const starting = {
   error: { code: 'STARTING', message: 'Guestlist is starting; try again in a second.', status: 503 },
-});
+};
 
 const isPageVisit = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && (headers.accept ?? '').includes('text/html');
 
 /** Answers while the product is still starting: alive, but not ready. A browser gets a page that tries again by itself. */
-export const answerStarting = (request: IncomingMessage, response: ServerResponse): void => {
-  if (request.url === '/healthz') {
-    response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' });
-    response.end(JSON.stringify({ status: 'ok' }));
-    return;
-  }
+export const answerStarting: Handle = (request, response) => {
+  if (request.url === '/healthz') return send(response, { status: 200, headers: json, body: { status: 'ok' } });
   const isPage = isPageVisit(request);
-  response.writeHead(503, {
-    'Content-Type': isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
-    'Cache-Control': 'no-store',
-    'Retry-After': '1',
-    Vary: 'Accept',
-    ...(isPage ? { 'Content-Security-Policy': plainPagePolicy } : {}),
+  const headers = ['Retry-After', '1', 'Vary', 'Accept', 'Cache-Control', 'no-store'];
+  return send(response, {
+    status: 503,
+    headers: [...headers, ...(isPage ? plainPage : json.slice(0, 2))],
+    body: isPage ? page : starting,
   });
-  response.end(isPage ? page : json);
 };

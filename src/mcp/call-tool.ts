@@ -4,11 +4,11 @@ import { metricAnswer } from '../contract/metrics.js';
 import type { Binding } from '../contract/operation.js';
 import { isRecord } from '../domain/is-record.js';
 import { writtenRows } from '../domain/query/numbers.js';
-import { type Dispatch, type DispatchRequest, type DispatchResponse, firstLanguage, isPieces } from '../http/bind.js';
+import { type Dispatch, type DispatchRequest, type DispatchResponse, firstLanguage } from '../http/bind.js';
 import { envelope } from '../http/envelope.js';
 import { findFaults, findShapeFault, writeFaults } from '../http/faults.js';
 import { wholeOf } from '../http/in-process.js';
-import { jsonText } from '../http/json-text.js';
+import { isPieces, jsonText } from '../http/json-text.js';
 import type { ToolResult } from './described.js';
 import type { Tool } from './tools.js';
 

@@ -13,11 +13,10 @@ import type { AdminCommand } from '../gateway/common/admin-command.js';
 import { explain } from '../gateway/http/answer.js';
 import type { AddressOf } from '../http/address.js';
 import { senderOf } from '../http/admission.js';
-import { isPieces } from '../http/bind.js';
 import { bodyOf } from '../http/body-reader.js';
 import { wholeOf } from '../http/in-process.js';
-import { jsonText } from '../http/json-text.js';
-import { goneSignal } from '../http/sending.js';
+import { isPieces, jsonText } from '../http/json-text.js';
+import { goneSignal, json, send } from '../http/sending.js';
 import { argumentFaults, requestFor, textResult } from '../mcp/call-tool.js';
 import type { ToolResult } from '../mcp/described.js';
 import { headersFor, messageFault } from '../mcp/endpoint.js';
@@ -25,6 +24,7 @@ import { answerMessage } from '../mcp/server.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { answerOf } from './answer.js';
 import { type OperatorTool, operatorTools, toolsFor } from './operator-tools.js';
+import { requestIdOf } from './requests.js';
 import type { StudioSessions } from './sessions.js';
 import type { Work } from './work.js';
 
@@ -129,7 +129,7 @@ export const createAssistantPath = (
     const body = await bodyOf(request)({ maxBytes: maxBodyBytes, multipart: undefined });
     const wrong = messageFault(body);
     if (wrong !== undefined) throw new Refusal('INVALID_REQUEST_BODY', wrong);
-    const requestId = String(response.locals.requestId);
+    const requestId = requestIdOf(response);
     const asking = { session, request, requestId, signal: goneSignal(response, requestId) };
     const answered = await answerMessage({
       ...{ version: options.version, instructions, tools: toolsFor(session.person, all), body },
@@ -139,9 +139,6 @@ export const createAssistantPath = (
         return call(options, asking, tool, given).catch((error: unknown) => failureOf(error, tool, requestId));
       },
     });
-    response
-      .status(answered.status)
-      .set({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' });
-    response.end(await answered.text());
+    await send(response, { status: answered.status, headers: json, body: await answered.text() });
   };
 };

@@ -11,7 +11,7 @@ import { nameInRecords, type Person } from '../domain/studio/person.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import type { Origins } from '../gateway/authenticate/credential.js';
 import type { Dispatch } from '../http/bind.js';
-import { sendAnswer } from '../http/middleware.js';
+import { sendAnswer } from '../http/operations.js';
 import { goneSignal } from '../http/sending.js';
 import { assertReads, assertRole } from './access.js';
 import { loggedInOf, readInput, requestIdOf } from './requests.js';

@@ -6,14 +6,12 @@ import type { StudioSession } from '../domain/studio/person.js';
 import { cookieOf, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import { bodyOf } from '../http/body-reader.js';
 import { decodeBody } from '../http/faults.js';
-import { jsonText } from '../http/json-text.js';
+import { noteOf, readsOnly } from '../http/request.js';
 import { assertOwnPage } from './access.js';
 import { type StudioSessions, studioCookie } from './sessions.js';
 
 /** The session of a request and the cookie that proved it. */
 export type LoggedIn = { readonly session: StudioSession; readonly cookie: string };
-
-const readsOnly = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 /** Only pages of Studio's own origin: those of the hosts, which may call the gateway, are strangers here. */
 export const assertOwnOrigin = ({ headers }: Request, { publicOrigin }: Origins): void => {
@@ -27,19 +25,14 @@ export const loggedInOf =
   async (request: Request): Promise<LoggedIn> => {
     const cookie = cookieOf(request.headers, studioCookie);
     const session = await sessions.of(cookie);
-    if (!readsOnly(request.method)) {
+    if (!readsOnly(request)) {
       assertOwnPage(request, cookie ?? '');
       assertOwnOrigin(request, origins);
     }
     return { session, cookie: cookie ?? '' };
   };
 
-export const requestIdOf = (response: Response): string => String(response.locals.requestId);
-
-export const sendData = async (response: Response, data: unknown): Promise<void> => {
-  response.status(200).set({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' });
-  response.end(await jsonText({ data: data ?? null, error: null }));
-};
+export const requestIdOf = (response: Response): string => noteOf(response).requestId;
 
 const maxBodyBytes = 1024 * 1024;
 /** The body of a request. Throws INVALID_REQUEST_BODY with the place of each fault. */

@@ -16,16 +16,16 @@ import type { AddressOf } from '../http/address.js';
 import { type Authenticate, senderOf } from '../http/admission.js';
 import type { Dispatch } from '../http/bind.js';
 import { bodyOf } from '../http/body-reader.js';
-import { sendAnswer } from '../http/middleware.js';
+import { sendAnswer } from '../http/operations.js';
 import { createRoutes } from '../http/routes.js';
-import { goneSignal } from '../http/sending.js';
+import { goneSignal, json, redirect, send, sendData } from '../http/sending.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { assertReads, assertRole } from './access.js';
 import { answerOf } from './answer.js';
 import { createKeyPaths, type FindKey } from './keys.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
-import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
+import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf } from './requests.js';
 import { changeTokenOf, type StudioSessions, studioCookie } from './sessions.js';
 import { createUploadPaths, type Uploads } from './uploads.js';
 import type { Views } from './views.js';
@@ -105,14 +105,7 @@ const answering =
       if (status >= 500) log.error({ event: 'studio.failed', ...line }, 'studio');
       else log.info({ event: 'studio.refused', ...line }, 'studio');
       if (response.headersSent) return void response.destroy();
-      response.writeHead(status, [
-        'Content-Type',
-        'application/json; charset=utf-8',
-        'Cache-Control',
-        'no-store',
-        ...headers,
-      ]);
-      response.end(body);
+      return send(response, { status, headers: [...json, ...headers], body });
     }
   };
 
@@ -148,8 +141,8 @@ const createOpenIdPaths = (options: StudioOptions) => {
       { event: 'studio.refused', requestId: requestIdOf(response), path: '/studio/login', code, ...explain(error) },
       'studio',
     );
-    response.redirect(
-      302,
+    redirect(
+      response,
       `/studio#login=${code === 'UNAUTHORIZED' ? 'no-role' : code === 'UPSTREAM_UNAVAILABLE' ? 'away' : 'failed'}`,
     );
   };
@@ -161,7 +154,7 @@ const createOpenIdPaths = (options: StudioOptions) => {
       try {
         const { address, cookie } = await openId.begin();
         response.cookie(openIdCookie, cookie, { ...attributes, maxAge: loginMs });
-        response.redirect(302, address);
+        redirect(response, address);
       } catch (error) {
         failed(response, error);
       }
@@ -175,7 +168,7 @@ const createOpenIdPaths = (options: StudioOptions) => {
         const { person, issuerToken } = await openId.finish(query, cookieOf(request.headers, openIdCookie));
         response.clearCookie(openIdCookie, attributes);
         await enter(person, response, issuerToken);
-        response.redirect(302, '/studio');
+        redirect(response, '/studio');
       } catch (error) {
         failed(response, error);
       }

@@ -23,7 +23,7 @@ import type { Origins } from '../gateway/authenticate/credential.js';
 import { type AdminCommand, adminCommand, declareCommand, noInput, readBy } from '../gateway/common/admin-command.js';
 import type { Dispatch, DispatchResponse } from '../http/bind.js';
 import { BodyTooLarge, bodyFault } from '../http/body-faults.js';
-import { sendAnswer } from '../http/middleware.js';
+import { sendAnswer } from '../http/operations.js';
 import { goneSignal } from '../http/sending.js';
 import { assertRole } from './access.js';
 import { loggedInOf, requestIdOf } from './requests.js';

@@ -10,7 +10,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
 import { runLogged } from '../../src/engine/connections/database.js';
 import { createEngine } from '../../src/engine/engine.js';
-import { createGuestFront } from '../../src/http/guest-front.js';
+import { serveOperations } from '../../src/http/operations.js';
+import { beginning } from '../../src/http/request.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { captureLog } from '../gateway/harness.js';
 import { columnRef, datamart, metric, type Place, question, refusalOf, table } from './world.js';
@@ -83,10 +84,10 @@ it('a query that fails at the database', async () => {
 it("the signal of a guest's request has its X-Request-Id", async () => {
   const { log } = captureLog();
   const seen: unknown[] = [];
-  const front = createGuestFront({
+  const front = serveOperations({
+    ...{ roots: ['/api/v2/guest'], headers: [], begin: beginning({ log }), log },
     dispatch: async ({ signal }) => void seen.push(Reflect.get(signal, 'requestId')) as undefined,
     addressOf: () => '127.0.0.1',
-    log,
   });
   const server = createServer((request, response) => front(request, response, () => response.end()));
   server.listen(0, '127.0.0.1');

@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import express from 'express';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { createHooks, createReceiver } from '../../src/gateway/hooks/hooks.js';
+import { createHooks } from '../../src/gateway/hooks/hooks.js';
+import { createReceiver } from '../../src/gateway/hooks/receive.js';
 import { systemClock } from '../../src/platform/clock.js';
+import { noGuard } from '../../src/platform/credential-guard.js';
 import { isHookSecret, readHookSecrets } from '../../src/platform/hook-secrets.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
 import { captureLog, createMovableClock, gatewayToken, startGateway, startSeconds, usualLimits } from './harness.js';
@@ -157,18 +159,20 @@ describe('a body', () => {
       secrets: [hookSecret],
       toleranceSeconds: 300,
       clock,
+      guard: () => noGuard('', null),
       audit: { record: never },
       deliveries: { once: never },
       lifecycle: { apply: never, finishErasures: never },
     });
     const receive = createReceiver(
-      answerHook,
       (_, response, { status, body: text }) => void response.writeHead(status).end(text),
       log,
     );
     const app = express();
     app.use(express.json());
-    app.post('/hooks/tenant-resumed', (request, response) => receive('resumed', request, response));
+    app.post('/hooks/tenant-resumed', (request, response) =>
+      receive('tenant-resumed', (...asked) => answerHook('resumed', ...asked), request, response),
+    );
     const answer = await createSender(await listenTo(app), clock.now)('resumed', body);
     expect([answer.status, answer.error?.message]).toEqual([400, expect.stringContaining('Mount Guestlist before')]);
   });

@@ -13,12 +13,10 @@ import { identifier, limits, named, text } from '../../src/contract/fields.js';
 import type { Multipart } from '../../src/contract/operation.js';
 import { bodyOf } from '../../src/http/body-reader.js';
 import { findFaults } from '../../src/http/faults.js';
-import { createGuestFront } from '../../src/http/guest-front.js';
 import { apiKey, createSample, guestToken, serviceToken } from './sample.js';
 
-const { app, dispatch, addressOf, log } = await createSample();
-const front = createGuestFront({ dispatch, addressOf, log });
-const server = createServer((request, response) => front(request, response, () => app(request, response)));
+const { app } = await createSample();
+const server = createServer(app);
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;

@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../src/contract/fields.js';
-import { apiKey, createSample, guestToken, serviceToken } from './sample.js';
+import { serveOperations } from '../../src/http/operations.js';
+import { beginning } from '../../src/http/request.js';
+import { apiKey, createMemoryLog, createSample, guestToken, serviceToken } from './sample.js';
 
-const { app, lines } = await createSample();
+const { app, lines, dispatch, addressOf } = await createSample();
 const server = createServer(app).listen(0, '127.0.0.1');
 await once(server, 'listening');
 afterAll(() => void server.close());
@@ -19,9 +21,9 @@ type Asked = {
   readonly body?: string | Buffer;
 };
 
-const ask = async ({ method = 'POST', path, headers = {}, body }: Asked) => {
+const ownPort = (server.address() as AddressInfo).port;
+const ask = async ({ method = 'POST', path, headers = {}, body }: Asked, port = ownPort) => {
   const all = { authorization: `Bearer ${guestToken}`, 'x-request-id': 'request-1', ...headers };
-  const { port } = server.address() as AddressInfo;
   const sent = send({ port, host: '127.0.0.1', method, path, headers: all, agent: false }).end(body);
   const [response] = await once(sent, 'response');
   let text = '';
@@ -172,7 +174,8 @@ const others: Readonly<Record<string, Asked & { readonly status: number }>> = {
 /** The line without its time. */
 const lineOf = (): object => {
   const { time: _, durationInMs, ...line } = JSON.parse(lines.splice(0).at(-1) ?? '{}');
-  return { ...line, durationInMs: typeof durationInMs };
+  const fields = Object.entries({ ...line, durationInMs: typeof durationInMs });
+  return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 };
 
 const short = (text: string): string => (text.length > 2000 ? `${text.length} characters` : text);
@@ -182,7 +185,7 @@ test('each request gets the answer, and each answer the line, that callers and o
   for (const [name, { status, ...asked }] of [...Object.entries(requests), ...Object.entries(others)]) {
     lines.splice(0);
     const answer = await ask(asked);
-    await expect.poll(() => lines.length, name).toBeGreaterThan(0);
+    await expect.poll(() => lines.length).toBeGreaterThan(0);
     const headers = Object.entries(answer.headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
     const sent = headers.map(([header, value]) => `${header}: ${value}`);
     answers.push(
@@ -191,4 +194,30 @@ test('each request gets the answer, and each answer the line, that callers and o
     expect.soft(answer.status, name).toBe(status);
   }
   await expect(`${answers.join('\n\n')}\n`).toMatchFileSnapshot('answers.txt');
+});
+
+const guestsOf = (served: Pick<Parameters<typeof serveOperations>[0], 'dispatch' | 'log'>) =>
+  serveOperations({ ...served, roots: ['/api/v2/guest'], addressOf, begin: beginning(served), headers: [] });
+
+test('a URL with a host but no path is not a guest request', () => {
+  const nexts: string[] = [];
+  const front = guestsOf({ dispatch, log: createMemoryLog().log });
+  const response = {} as Parameters<typeof front>[1];
+  for (const url of ['http://x?y=/api/v2/guest/dashboards/d', '/api/v2/guest-token', '/api/v2/guestlist', '*']) {
+    front({ url, headers: {} } as Parameters<typeof front>[0], response, () => nexts.push(url));
+  }
+  expect(nexts).toHaveLength(4);
+});
+
+test('an answer that cannot be written gets 500, and the connection stays open', async () => {
+  const { log, lines: own } = createMemoryLog();
+  const answer = { status: 200, headers: {}, contentType: 'application/json', body: 1n, operation: 'getGuestMetric' };
+  const odd = guestsOf({ dispatch: async () => answer, log });
+  const broken = createServer((request, response) => odd(request, response, () => response.end()));
+  await once(broken.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void broken.close());
+  const { port } = broken.address() as AddressInfo;
+  const { status, text } = await ask({ method: 'GET', path: '/api/v2/guest/metrics/m' }, port);
+  expect([status, JSON.parse(text).error.code]).toEqual([500, 'INTERNAL_SERVER_ERROR']);
+  await expect.poll(() => own.map((line) => JSON.parse(line).event)).toEqual(['request.crashed', 'request.failed']);
 });

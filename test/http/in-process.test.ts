@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
@@ -9,7 +10,7 @@ import { apiKey, createSample } from './sample.js';
 
 const { app, dispatch } = await createSample();
 const inProcess = inProcessTransport(dispatch);
-const server = app.listen(0, '127.0.0.1');
+const server = createServer(app).listen(0, '127.0.0.1');
 
 const overHttp: Transport = async ({ method, path, query, body, bearer }) => {
   const { port } = server.address() as AddressInfo;

@@ -3,7 +3,7 @@
  * the same text as if it were written at once.
  */
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Handlers, operations } from '../../src/compose/operations.js';
@@ -70,8 +70,8 @@ const listEmbeds = (async () => noted()) as unknown as Handlers['listEmbeds'];
 const sample = await createSample();
 const long = await createSample({ handlers: wholeHandlers });
 const own = await createSample({ handlers: { listEmbeds } });
-const longServer = long.app.listen(0, '127.0.0.1');
-const ownServer = own.app.listen(0, '127.0.0.1');
+const longServer = createServer(long.app).listen(0, '127.0.0.1');
+const ownServer = createServer(own.app).listen(0, '127.0.0.1');
 const servers = [longServer, ownServer];
 beforeAll(async () => {
   for (const server of servers) if (!server.listening) await once(server, 'listening');

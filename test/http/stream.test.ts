@@ -3,7 +3,7 @@
  * complete if they failed midway.
  */
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import readXlsx from 'read-excel-file/node';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -56,7 +56,7 @@ const queryGuestMetric: Handlers['queryGuestMetric'] = async (_, __, given) => {
 const { app, dispatch, lines } = await createSample({
   handlers: { downloadGuestCsv, downloadGuestXlsx, queryGuestMetric },
 });
-const server = app.listen(0, '127.0.0.1');
+const server = createServer(app).listen(0, '127.0.0.1');
 beforeAll(async () => {
   if (!server.listening) await once(server, 'listening');
 });

@@ -25,9 +25,10 @@ import type { RenderRequest } from '../../src/domain/guest/render.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import type { Engine } from '../../src/domain/query/engine.js';
 import type { Person } from '../../src/domain/studio/person.js';
-import { createGuestFront } from '../../src/http/guest-front.js';
+import { began } from '../../src/http/app.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
-import { requestId } from '../../src/http/middleware.js';
+import { serveOperations } from '../../src/http/operations.js';
+import { beginning } from '../../src/http/request.js';
 import { loadConfig } from '../../src/platform/config.js';
 import type { Credentials } from '../../src/platform/credentials.js';
 import { fixedKeys, secretKey } from '../../src/platform/jwt-keys.js';
@@ -177,8 +178,10 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
       plan: async () => null,
     },
   });
-  const front = createGuestFront({ dispatch: service.dispatch, addressOf: admission.addressOf, log });
-  const server = createServer(express().use(requestId).use(front).use(gateway.router).use(studio.router));
+  const begin = beginning({ log });
+  const served = { dispatch: service.dispatch, addressOf: admission.addressOf, begin, log };
+  const guests = serveOperations({ ...served, roots: ['/api/v2/guest'], headers: [] });
+  const server = createServer(express().use(guests).use(began(begin)).use(gateway.router).use(studio.router));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 

@@ -75,8 +75,8 @@ const logsRequests = (node) =>
   (ts.isStringLiteralLike(node) && node.text === 'request.answered' && node.parent.name !== node);
 
 /** Takes the bytes of a request, or parses the text of its body. */
-const readsBodies = (node, { text }) => {
-  if (!ts.isCallExpression(node) || !/\bIncomingMessage\b|from 'express'/.test(text)) return false;
+const readsBodies = (node, { path }) => {
+  if (!ts.isCallExpression(node) || !/^src\/(http|gateway\/(http|hooks)|studio|mcp|demo)\//.test(path)) return false;
   const called = propertyOf(node);
   if (called?.object === 'request' && called.name === 'on') return node.arguments[0]?.getText() === "'data'";
   return ['readText', 'readJson', 'parseJson', 'json'].includes(node.expression.getText());

@@ -20,8 +20,9 @@ import type { IssuerToken, Person, StudioSession } from '../../src/domain/studio
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { identifierOf } from '../../src/gateway/authenticate/signed-session.js';
 import { adminCommand, type CommandDeclaration } from '../../src/gateway/common/admin-command.js';
+import { began } from '../../src/http/app.js';
 import type { Dispatch, DispatchRequest } from '../../src/http/bind.js';
-import { requestId } from '../../src/http/middleware.js';
+import { beginning } from '../../src/http/request.js';
 import { noGuard } from '../../src/platform/credential-guard.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createSealer } from '../../src/platform/sealing.js';
@@ -363,7 +364,11 @@ export const startStudioServer = async (
     uploads,
     page: (_, response) => void response.send('the page'),
   });
-  const server: Server = createServer(express().use(requestId).use(router));
+  const server: Server = createServer(
+    express()
+      .use(began(beginning({ log })))
+      .use(router),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;

@@ -3,6 +3,7 @@
  * to the log and the audit. The code of a 403 is also in the response of `/embed-token`. The set is closed, so that
  * operators and front ends can rely on it.
  */
+import type { Code } from '../../domain/errors.js';
 import type { JwtFault } from '../../platform/jwt.js';
 import type { GatewayCode } from './wire.js';
 
@@ -57,7 +58,7 @@ export type SessionReason =
   | `session-${JwtFault['reason']}`;
 
 /** Returns the reason code if it belongs to the error code, else the error code in the format of a reason code. */
-export const publicReason = (code: GatewayCode, reason: string): string => {
+export const publicReason = (code: Code, reason: string): string => {
   const known: readonly string[] = code in refusals ? refusals[code as keyof typeof refusals] : [];
   return known.includes(reason) ? reason : code.toLowerCase().replaceAll('_', '-');
 };

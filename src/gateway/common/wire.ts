@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
 import type { Status } from '../../contract/operation.js';
 import { type Code, Refusal } from '../../domain/refusal.js';
-import { findUnavailable, unavailableRetrySeconds } from '../../domain/unavailable.js';
-import { BodyTooLarge } from '../../http/body-faults.js';
 
 /** The optional body. Unknown fields are refused. The body can only reduce what the session may see. */
 export const embedTokenBody = z.strictObject({
@@ -56,47 +54,8 @@ export const gatewayErrors = {
 } as const satisfies Partial<Record<Code, Status>>;
 export type GatewayCode = keyof typeof gatewayErrors;
 
-/** `Retry-After` of a 503 in seconds, if the service is unreachable and gave no delay of its own. */
-export const usualRetrySeconds = 5;
-
 /** Whether the code is an error code of the gateway. */
 export const isGatewayCode = (code: string): code is GatewayCode => Object.hasOwn(gatewayErrors, code);
-
-export type ErrorAnswer = {
-  readonly code: GatewayCode;
-  readonly status: Status;
-  readonly body: string;
-};
-
-const isOwnFailure = (error: unknown): boolean =>
-  !(error instanceof Refusal) || !isGatewayCode(error.code) || gatewayErrors[error.code] === 500;
-
-/**
- * Converts the error of an unavailable dependency to UPSTREAM_UNAVAILABLE with a delay for the retry. Returns other
- * errors unchanged.
- */
-export const namedUnavailable = (error: unknown): unknown => {
-  const unavailable = isOwnFailure(error) ? findUnavailable(error) : undefined;
-  if (unavailable === undefined) return error;
-  return new Refusal(
-    'UPSTREAM_UNAVAILABLE',
-    "The gateway's database is unavailable. Try again shortly; the gateway's log has the reason.",
-    { reason: unavailable.reason, cause: error, retryAfterSeconds: unavailableRetrySeconds },
-  );
-};
-
-/**
- * Returns the response for an error. An error that is not a Refusal of the gateway becomes INTERNAL_SERVER_ERROR
- * without its message.
- */
-export const encodeError = (thrown: unknown): ErrorAnswer => {
-  const error = namedUnavailable(thrown);
-  const known = error instanceof Refusal && isGatewayCode(error.code);
-  const code: GatewayCode = known && isGatewayCode(error.code) ? error.code : 'INTERNAL_SERVER_ERROR';
-  const message = known ? error.message : 'The gateway failed to answer; the reason is in its log.';
-  const status = error instanceof BodyTooLarge ? 413 : gatewayErrors[code];
-  return { code, status, body: JSON.stringify({ error: { code, message, status } }) };
-};
 
 const explain = (error: z.ZodError): string => {
   const [issue] = error.issues;

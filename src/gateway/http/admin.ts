@@ -5,15 +5,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
 import { parseJson, readText } from '../../http/body-reader.js';
-import { jsonText } from '../../http/json-text.js';
-import { requestIdOf } from '../../http/request-id.js';
-import { goneSignal } from '../../http/sending.js';
+import { requestIdOf } from '../../http/request.js';
+import { goneSignal, json, send, sendData } from '../../http/sending.js';
 import { hashToken, isSameHash } from '../../platform/keys.js';
 import type { Log } from '../../platform/log.js';
 import { bearerOf } from '../authenticate/credential.js';
 import type { RequestGuard } from '../authenticate/limits.js';
 import type { AdminCommand } from '../common/admin-command.js';
-import { type Answer, answerError, explain, noHeaders } from './answer.js';
+import { answerError, explain } from './answer.js';
 
 export type AdminOptions = {
   readonly commands: readonly AdminCommand[];
@@ -129,22 +128,16 @@ export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions
     noted.target = targetOf(input);
     return command.run(input, undefined, signal);
   };
-  const send = (response: ServerResponse, { status, body, headers }: Answer, requestId: string): void => {
-    const constant = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
-    response.writeHead(status, [...constant, 'X-Request-Id', requestId, ...headers]);
-    response.end(body);
-  };
   return async (request, response, command) => {
     const requestId = requestIdOf(request);
     const noted: Noted = {};
     try {
       const data = await answer(request, command, noted, goneSignal(response, requestId));
-      const body = await jsonText({ data: data ?? null, error: null });
-      send(response, { status: 200, body, headers: noHeaders }, requestId);
+      await sendData(response, data, [...json, 'X-Request-Id', requestId]);
       log.info({ event: 'command.completed', requestId, command, code: 'OK', ...noted }, 'admin command');
     } catch (error) {
       const refused = answerError(error);
-      send(response, refused, requestId);
+      send(response, { ...refused, headers: [...json, 'X-Request-Id', requestId, ...refused.headers] });
       const line = { requestId, command, code: refused.code, ...noted, ...explain(error) };
       if (refused.status >= 500) log.error({ event: 'command.failed', ...line }, 'admin command');
       else log.warn({ event: 'command.refused', ...line }, 'admin command');

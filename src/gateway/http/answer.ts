@@ -1,32 +1,63 @@
+/** What callers of the gateway are told of an error, and what its log says of it. */
 import { UpstreamRefusal } from '../../contract/client.js';
-import { Refusal } from '../../domain/refusal.js';
+import { type Code, Refusal } from '../../domain/refusal.js';
+import { findUnavailable, unavailableRetrySeconds } from '../../domain/unavailable.js';
 import { BodyTooLarge } from '../../http/body-faults.js';
+import type { FlatHeaders } from '../../http/constant-headers.js';
+import { envelope } from '../../http/envelope.js';
+import { failureOf, refusedWith, retryAfter, type Telling } from '../../http/failure.js';
+import { flat } from '../../http/sending.js';
 import { publicReason } from '../common/reasons.js';
-import { encodeError, type GatewayCode, namedUnavailable, usualRetrySeconds } from '../common/wire.js';
+import { gatewayErrors } from '../common/wire.js';
 import { ExpressionFault } from '../policy/expression.js';
 import { MintRefusal } from '../token/mint-refusal.js';
-import type { FlatHeaders } from './headers.js';
 
-/** A response as it is sent. */
-export type Answer = { readonly status: number; readonly body: string; readonly headers: FlatHeaders };
+/** An answer whose body is written already. */
+export type TextAnswer = { readonly status: number; readonly headers: FlatHeaders; readonly body: string };
 
-export const noHeaders: FlatHeaders = [];
+/** `Retry-After` of a 503 in seconds, if the service is unreachable and gave no delay of its own. */
+const usualRetrySeconds = 5;
 
-const retryAfter = (error: unknown, status: number): FlatHeaders => {
-  const seconds = error instanceof Refusal ? error.retryAfterSeconds : null;
-  if (seconds === null && status !== 503) return noHeaders;
-  return ['Retry-After', String(seconds ?? usualRetrySeconds)];
+type Statuses = Telling['statuses'];
+
+/**
+ * Converts the error of an unavailable dependency to UPSTREAM_UNAVAILABLE with a delay for the retry. Returns other
+ * errors unchanged.
+ */
+const namedUnavailable = (error: unknown, statuses: Statuses = gatewayErrors): unknown => {
+  const isOwn = !(error instanceof Refusal) || (statuses[error.code] ?? 500) === 500;
+  const unavailable = isOwn ? findUnavailable(error) : undefined;
+  if (unavailable === undefined) return error;
+  return new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    "The gateway's database is unavailable. Try again shortly; the gateway's log has the reason.",
+    { reason: unavailable.reason, cause: error, retryAfterSeconds: unavailableRetrySeconds },
+  );
 };
+
+const ofGateway = (statuses: Statuses): Telling => ({
+  statuses,
+  away: (error) => {
+    const named = namedUnavailable(error, statuses);
+    return named instanceof Refusal && named !== error ? refusedWith(named, 503) : undefined;
+  },
+  failed: 'The gateway failed to answer; the reason is in its log.',
+});
 
 /**
  * Returns the response for an error, for callers with credentials of the host. It contains the message for developers.
+ * `statuses`: the codes that they may get.
  */
-export const answerError = (thrown: unknown): Answer & { readonly code: GatewayCode } => {
-  const error = namedUnavailable(thrown);
-  const { code, status, body } = encodeError(error);
+export const answerError = (
+  error: unknown,
+  statuses: Statuses = gatewayErrors,
+): TextAnswer & { readonly code: Code } => {
+  const failure = failureOf(error, ofGateway(statuses));
+  const { code, status, message } = failure;
   // The host's server would otherwise read the rest of the body, however long, to use the connection again.
-  const headers = error instanceof BodyTooLarge ? ['Connection', 'close'] : retryAfter(error, status);
-  return { code, status, body, headers };
+  const headers =
+    error instanceof BodyTooLarge ? ['Connection', 'close'] : flat(retryAfter(failure, usualRetrySeconds));
+  return { code, status, body: JSON.stringify(envelope(code, message, status)), headers };
 };
 
 /**
@@ -66,9 +97,7 @@ export const explain = (thrown: unknown): Record<string, unknown> => {
 export const allow: FlatHeaders = ['Allow', 'POST, OPTIONS'];
 
 /** Returns the response for any method other than POST. */
-export const wrongMethod = (method: string | undefined): Answer => {
-  const { status, body } = encodeError(
-    new Refusal('METHOD_NOT_ALLOWED', `${method ?? 'This method'} is not allowed here: send POST.`),
-  );
-  return { status, body, headers: allow };
-};
+export const wrongMethod = (method: string | undefined): TextAnswer => ({
+  ...answerError(new Refusal('METHOD_NOT_ALLOWED', `${method ?? 'This method'} is not allowed here: send POST.`)),
+  headers: allow,
+});

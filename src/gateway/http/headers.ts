@@ -3,8 +3,6 @@ import { constantHeaders, type FlatHeaders } from '../../http/constant-headers.j
 import { isLocalOrigin } from '../../platform/origin.js';
 import type { Origins } from '../authenticate/credential.js';
 
-export type { FlatHeaders } from '../../http/constant-headers.js';
-
 export const securityHeaders = (): FlatHeaders => constantHeaders(helmet());
 
 const exposed: FlatHeaders = ['Access-Control-Expose-Headers', 'Date, Retry-After, X-Request-Id'];

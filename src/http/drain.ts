@@ -7,8 +7,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { handled } from '../domain/handled.js';
 import type { Log } from '../domain/log-events.js';
+import type { Handle } from './in-turn.js';
+import { pathOf } from './request.js';
+import { json, send } from './sending.js';
 
-type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 type DrainLog = Pick<Log, 'info' | 'warn'>;
 
 export type DrainOptions = {
@@ -42,13 +44,6 @@ const lingerMs = 300;
 const watchedProbes = 2;
 const watchedWithinMs = 60_000;
 
-const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0]?.slice(0, 500) ?? '/';
-
-const refuseProbe = (response: ServerResponse): void => {
-  response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' });
-  response.end('{"status":"stopping"}');
-};
-
 /** Tracks running requests and open connections. */
 const createTraffic = (server: Server) => {
   const requests = new Map<ServerResponse, { readonly request: IncomingMessage; readonly startedMs: number }>();
@@ -78,7 +73,10 @@ const cutAll = (server: Server, { requests, connections }: Traffic, log: DrainLo
   if (connections() === 0) return;
   for (const { request, startedMs } of requests.values()) {
     const ms = Math.round(performance.now() - startedMs);
-    log.warn({ event: 'shutdown.request_cut', method: request.method, path: pathOf(request), ms }, 'a request was cut');
+    log.warn(
+      { event: 'shutdown.request_cut', method: request.method, path: pathOf(request).slice(0, 500), ms },
+      'a request was cut',
+    );
   }
   const halfSent = connections() - requests.size;
   const what = 'connections were cut on which half a request had come, or whose caller had not read its answer';
@@ -173,8 +171,8 @@ export const createDrain = (server: Server, options: DrainOptions): Drain => {
       if (isStopping) response.shouldKeepAlive = false;
       const isProbe = pathOf(request) === '/readyz';
       if (isProbe) probes.note();
-      if (isProbe && isStopping) refuseProbe(response);
-      else handle(request, response);
+      if (isProbe && isStopping) return send(response, { status: 503, headers: json, body: { status: 'stopping' } });
+      return handle(request, response);
     },
     stop: () => {
       ended ??= handled(endServer({ ...options, server, traffic, pauses, isWatched: probes.areRegular() }));
