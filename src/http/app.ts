@@ -90,7 +90,7 @@ const guestPreflight: FlatHeaders = [
 ];
 
 /** Begins a request, and sets the headers of its answer. */
-export const began =
+const began =
   (begin: Begin): Step =>
   (request, response, next) => {
     response.setHeader('X-Request-Id', begin(request, response));

@@ -25,7 +25,6 @@ import type { RenderRequest } from '../../src/domain/guest/render.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import type { Engine } from '../../src/domain/query/engine.js';
 import type { Person } from '../../src/domain/studio/person.js';
-import { began } from '../../src/http/app.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import { serveOperations } from '../../src/http/operations.js';
 import { beginning } from '../../src/http/request.js';
@@ -181,7 +180,16 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
   const begin = beginning({ log });
   const served = { dispatch: service.dispatch, addressOf: admission.addressOf, begin, log };
   const guests = serveOperations({ ...served, roots: ['/api/v2/guest'], headers: [] });
-  const server = createServer(express().use(guests).use(began(begin)).use(gateway.router).use(studio.router));
+  const server = createServer(
+    express()
+      .use(guests)
+      .use((request, response, next) => {
+        begin(request, response);
+        next();
+      })
+      .use(gateway.router)
+      .use(studio.router),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 

@@ -20,7 +20,6 @@ import type { IssuerToken, Person, StudioSession } from '../../src/domain/studio
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { identifierOf } from '../../src/gateway/authenticate/signed-session.js';
 import { adminCommand, type CommandDeclaration } from '../../src/gateway/common/admin-command.js';
-import { began } from '../../src/http/app.js';
 import type { Dispatch, DispatchRequest } from '../../src/http/bind.js';
 import { beginning } from '../../src/http/request.js';
 import { noGuard } from '../../src/platform/credential-guard.js';
@@ -364,9 +363,13 @@ export const startStudioServer = async (
     uploads,
     page: (_, response) => void response.send('the page'),
   });
+  const begin = beginning({ log });
   const server: Server = createServer(
     express()
-      .use(began(beginning({ log })))
+      .use((request, response, next) => {
+        begin(request, response);
+        next();
+      })
       .use(router),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
