@@ -59,6 +59,7 @@ export const startGateway = async (folder, name, { service, signers, redisUrl, t
   const config = {
     gateway: {
       policies: writePolicy(own, tenants),
+      policyMayRead: { tables: ['./tenants.csv'] },
       session: { issuers: signers.issuers },
       limits: { userPerMinute: 1_000_000, tenantPerMinute: 1_000_000 },
     },

@@ -19,14 +19,19 @@ type Tenant = {
   /** The event that was sent but not answered. */
   owed: { readonly kind: TenantEventKind; readonly id: string; readonly occurredAt: string } | undefined;
 };
+type User = {
+  readonly sub: string;
+  /** Whether the user was revoked. `owed`: the revocation was sent but not answered. */
+  revocation: 'none' | 'owed' | 'done';
+};
 type Login = {
   readonly tenant: Tenant;
-  readonly sub: string;
+  readonly user: User;
   readonly token: string;
   /** The tenant's `changes` when the token was requested, and when it was answered. */
   readonly changes: readonly [number, number];
-  /** Whether the token's user was revoked. `owed`: the revocation was sent but not answered. */
-  revocation: 'none' | 'owed' | 'done';
+  /** Whether no revocation of the user had begun when the token was answered. */
+  readonly isBeforeRevocation: boolean;
 };
 type Head = { readonly seq: number; readonly hash: string };
 
@@ -61,6 +66,9 @@ export type Host = {
 export const steadyTenant = 'LAX';
 const tenantsAtATime = 3;
 const loginsAtATime = 3;
+/** Most users of a host come back. Every new one fills the caches of tokens, which hold many thousands. */
+const shareOfReturning = 0.95;
+const returningUsers = 50;
 const waitMs = 20;
 /** Interval of repeated requests in milliseconds; short, as in an impatient host. */
 const retryEveryMs = 100;
@@ -77,6 +85,7 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
   const outcomes: Outcome[] = [];
   const rollouts: string[] = [];
   const [logins, earlier]: [Login[], Login[]] = [[], []];
+  const returning = new Map<Tenant, readonly User[]>();
   const steady: Tenant = { clientId: steadyTenant, state: 'active', changes: 0, owed: undefined };
   const newTenant = (): Tenant => ({ clientId: `k-${randomUUID()}`, state: undefined, changes: 0, owed: undefined });
 
@@ -139,15 +148,25 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
       }
     }
   };
-  const logIn = async (tenant: Tenant): Promise<void> => {
+  /** One who logged in before, or a new one. */
+  const userOf = (tenant: Tenant): User => {
+    const known = (returning.get(tenant) ?? []).filter(({ revocation }) => revocation === 'none');
+    const old = random() < shareOfReturning ? known[Math.floor(random() * known.length)] : undefined;
+    if (old !== undefined) return old;
     users += 1;
-    const sub = `user-${users}`;
+    const user: User = { sub: `user-${users}`, revocation: 'none' };
+    returning.set(tenant, [...known, user].slice(-returningUsers));
+    return user;
+  };
+  const logIn = async (tenant: Tenant): Promise<void> => {
+    const user = userOf(tenant);
     const before = tenant.changes;
-    const { status, body } = await askToken(tenant.clientId, sub);
+    const { status, body } = await askToken(tenant.clientId, user.sub);
     if (status !== 200) return;
     acknowledged += 1;
     const { token } = JSON.parse(body);
-    logins.push({ tenant, sub, token, changes: [before, tenant.changes], revocation: 'none' });
+    const isBeforeRevocation = user.revocation === 'none';
+    logins.push({ tenant, user, token, changes: [before, tenant.changes], isBeforeRevocation });
   };
   const logInSomebody = async (): Promise<void> => {
     while (!isStopped) await logIn((random() < 0.7 ? tenants.at(-Math.ceil(random() * 6)) : undefined) ?? steady);
@@ -155,13 +174,13 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
   const revokeSomebody = async (): Promise<void> => {
     while (!isStopped) {
       for (let pause = 0; pause < 10 && !isStopped; pause += 1) await logIn(steady);
-      const login = logins.at(-Math.ceil(random() * 20));
-      if (login?.revocation !== 'none') continue;
-      login.revocation = 'owed';
-      const input = { by: 'user', subject: login.sub, issuer: 'guestlist-demo', reason: 'left' };
+      const user = logins.at(-Math.ceil(random() * 20))?.user;
+      if (user?.revocation !== 'none') continue;
+      user.revocation = 'owed';
+      const input = { by: 'user', subject: user.sub, issuer: 'guestlist-demo', reason: 'left' };
       const { status } = await command('revoke', input);
       if (status !== 200) continue;
-      login.revocation = 'done';
+      user.revocation = 'done';
       acknowledged += 1;
     }
   };
@@ -192,7 +211,10 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
   };
 
   /** Whether a token must be able to read. Undefined: both outcomes are correct. */
-  const mustRead = ({ tenant, changes: [asked, answered], revocation }: Login): boolean | undefined => {
+  const mustRead = ({ tenant, user, changes: [asked, answered], isBeforeRevocation }: Login): boolean | undefined => {
+    const { revocation } = user;
+    // Who logs in again after the revocation has a session that it does not end.
+    if (revocation !== 'none' && !isBeforeRevocation) return undefined;
     const acknowledgedChanges = tenant.changes - (tenant.owed === undefined ? 0 : 1);
     const since = tenant === steady ? [] : life.slice(answered, acknowledgedChanges);
     if (revocation === 'done' || since.some((kind) => kind === 'suspended' || kind === 'deleted')) return false;

@@ -6,6 +6,7 @@ import type { PolicyTokens } from '../../src/gateway/ledger/policy-tokens.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
+import { createIssuedTokens, type IssuedToken } from '../../src/gateway/token/issued-tokens.js';
 import { createRevokeUngranted, type RevokeTarget } from '../../src/gateway/token/revoke-ungranted.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { analyst, captureLog, createMovableClock, manager, startGateway } from './harness.js';
@@ -316,4 +317,14 @@ describe('a revocation that fails', () => {
     await many.narrow();
     expect(revoked).toEqual([{ kind: 'policy' }, { kind: 'policy' }]);
   });
+});
+
+it('a token that has expired is no longer held once another one is returned', () => {
+  let nowMs = 0;
+  const tokens = createIssuedTokens(10, () => nowMs);
+  const live = { clientId: 'LAX', session: {}, asked: {}, grant: {} } as IssuedToken;
+  tokens.remember('first', { ...live, expiresAtMs: 5 });
+  nowMs = 5;
+  tokens.remember('second', { ...live, expiresAtMs: 9 });
+  expect(tokens.list(0).map(([token]) => token)).toEqual(['second']);
 });

@@ -27,7 +27,7 @@ export type IssuedTokens = {
   readonly clear: () => void;
 };
 
-export const createIssuedTokens = (max: number): IssuedTokens => {
+export const createIssuedTokens = (max: number, nowMs: () => number): IssuedTokens => {
   let lostUntilMs = 0;
   const held = new LRUCache<string, IssuedToken>({
     maxSize: max,
@@ -36,15 +36,24 @@ export const createIssuedTokens = (max: number): IssuedTokens => {
       if (reason === 'evict') lostUntilMs = Math.max(lostUntilMs, expiresAtMs);
     },
   });
+  /** Drops expired tokens among those that were returned least recently. */
+  const dropExpired = (): void => {
+    for (const token of held.rkeys()) {
+      if ((held.peek(token)?.expiresAtMs ?? 0) > nowMs()) return;
+      held.delete(token);
+    }
+  };
   return {
     remember: (token, live) => {
       const known = held.get(token);
       // The same session and grant imply the same request body, so the entry is up to date.
-      if (known?.session !== live.session || known.grant !== live.grant) held.set(token, live);
+      if (known?.session === live.session && known.grant === live.grant) return;
+      dropExpired();
+      held.set(token, live);
     },
     forget: (token) => held.delete(token),
     forgetClient: (clientId) => dropWhere(held, (_, live) => live.clientId === clientId),
-    list: (nowMs) => [...held].filter(([, { expiresAtMs }]) => expiresAtMs > nowMs),
+    list: (atMs) => [...held].filter(([, { expiresAtMs }]) => expiresAtMs > atMs),
     lostUntilMs: () => lostUntilMs,
     clear: () => {
       held.clear();

@@ -217,7 +217,7 @@ const createEnd = (options: RevokeUngrantedOptions, tokens: IssuedTokens) => {
 
 export const createRevokeUngranted = (options: RevokeUngrantedOptions): RevokeUngranted => {
   const { policyTokens, clock, log } = options;
-  const tokens = createIssuedTokens(options.maxTokens ?? 100_000);
+  const tokens = createIssuedTokens(options.maxTokens ?? 100_000, () => clock.now().getTime());
   const end = createEnd(options, tokens);
   const notes = createNotes(options);
   const changed = async (next: Policy, previous: Policy): Promise<void> => {
