@@ -1,7 +1,7 @@
 /** Every command that can be called, as it is declared beside its function. The oracles read it, and Studio's pages its types. */
 import { exportAuditCommand, readExplanation, searchAudit, verifyAuditCommand } from '../gateway/audit/commands.js';
 import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
-import type { AnswerOf, InputOf } from '../gateway/common/admin-command.js';
+import type { AnswerOf, CommandDeclaration, InputOf } from '../gateway/common/admin-command.js';
 import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
 import { readPolicy, reloadPolicy } from '../gateway/policy/policies.js';
 import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
@@ -22,6 +22,7 @@ import {
 } from '../gateway/rollout/commands.js';
 import { checkPolicy, listPolicyWords, savePolicy } from '../policy-tools/draft-commands.js';
 import { explainPolicy } from '../policy-tools/explain-command.js';
+import { createKey, rotateKey } from '../studio/keys.js';
 import { createLink } from '../studio/login-links.js';
 import { createOperatorKey, endOperatorKey, listOperatorKeys } from '../studio/operator-keys.js';
 import { endSessions, listSessions } from '../studio/people.js';
@@ -46,7 +47,7 @@ export const gatewayCommands = [
 export const studioCommands = [
   ...[readSystemCommand, listSlowQueries, readPlan, listSigningKeys],
   ...[listSchedules, pauseSchedule, resumeSchedule],
-  ...[listSessions, endSessions, searchCommand, listUploads],
+  ...[listSessions, endSessions, createKey, rotateKey, searchCommand, listUploads],
   ...[openView, previewMetric, describeMetric],
 ];
 
@@ -56,9 +57,10 @@ export type CommandName = Command['name'];
 export type CommandInput<Name extends CommandName> = InputOf<Extract<Command, { name: Name }>>;
 export type Answer<Name extends CommandName> = AnswerOf<Extract<Command, { name: Name }>>;
 
-/** What Studio offers of all commands, and to whom. */
+/** Those that Studio offers, by name. */
 export const commandRules = Object.fromEntries(
-  [...gatewayCommands, ...studioCommands].flatMap(({ name, studio }) =>
-    studio === null ? [] : [[name, studio] as const],
-  ),
+  [...gatewayCommands, ...studioCommands].flatMap((command: CommandDeclaration) => {
+    const { name, roles } = command;
+    return roles === undefined ? [] : [[name, { ...command, roles }] as const];
+  }),
 );

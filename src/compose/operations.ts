@@ -47,7 +47,7 @@ import type { Reports } from '../domain/deliver/reports.js';
 import type { Renderer } from '../domain/guest/render.js';
 import type { FindTheme } from '../domain/guest/view.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../domain/ports.js';
-import type { Engine } from '../domain/query/engine.js';
+import type { DefinitionEngine, Engine } from '../domain/query/engine.js';
 import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
 import type { Store } from '../domain/store/store.js';
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from '../usecases/credentials/api-keys.js';
@@ -169,7 +169,15 @@ export type UseCaseDeps = {
   readonly assistant: Assistant;
 };
 
-const serve = <O extends Operation>(operation: O, createHandler: (deps: UseCaseDeps) => Handler<O>) => ({
+/** A use case whose operation declares that it reads no rows does not compile if it wants what reads them. */
+type DepsOf<O extends Operation> = O['reads'] extends 'nothing' | 'definitions'
+  ? Omit<UseCaseDeps, 'engine' | 'renderer' | 'assistant'> & {
+      readonly engine: DefinitionEngine;
+      readonly assistant: Pick<Assistant, 'models'>;
+    }
+  : UseCaseDeps;
+
+const serve = <O extends Operation>(operation: O, createHandler: (deps: DepsOf<O>) => Handler<O>) => ({
   operation,
   createHandler,
 });

@@ -438,7 +438,10 @@ const openMcp = (
   const issuers = [gateway.session.issuer ?? '', ...config.issuers.map(({ issuer }) => issuer)];
   const authorizationServers = issuers.filter((issuer) => /^https?:\/\//.test(issuer));
   const session = { exchange, authorizationServers };
-  return { dispatch: createMcp({ dispatch, version, url: address, allowedOrigins, ...session }), roots: mcpRoots };
+  return {
+    dispatch: createMcp({ dispatch, operations, version, url: address, allowedOrigins, ...session }),
+    roots: mcpRoots,
+  };
 };
 
 /** The checks of `/readyz`. */

@@ -28,7 +28,7 @@ import { createLastUses, type LastUses } from '../usecases/credentials/last-use.
 import { describeAuthoredMetric, previewAuthoredMetric } from '../usecases/guest/author-preview.js';
 import type { OpenAssistant } from './assistant.js';
 import type { Loss } from './metadata-loss.js';
-import { createHandlers, operations } from './operations.js';
+import { createHandlers, type Handlers, operations } from './operations.js';
 import type { OpenRenderer } from './renderer.js';
 import { sealedColumns } from './sealed-columns.js';
 
@@ -44,6 +44,8 @@ export type Service = {
   readonly authenticate: Authenticate;
   /** For Studio: metrics that an author writes, as a guest would read them. */
   readonly authoring: Authoring;
+  /** For Studio: makes and rotates keys. */
+  readonly keys: Pick<Handlers, 'createApiKey' | 'createServiceToken' | 'rotateApiKey' | 'rotateServiceToken'>;
   /** Ends the background jobs, after they have stored the last uses of credentials once more. */
   readonly close: () => Promise<void>;
 };
@@ -100,16 +102,11 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const authenticate = createAuthenticate({ store, clock, tokens, lastUses });
   const renderer = await openRenderer(() => dispatch);
   const sqlRewriter = createSqlRewriter();
-  const dispatch: Dispatch = createDispatch({
-    operations,
-    handlers: createHandlers({
-      ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports },
-      sqlRewriter,
-      tag,
-      assistant: parts.openAssistant(() => dispatch),
-    }),
-    ...{ authenticate, limits, log },
+  const handlers = createHandlers({
+    ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports, sqlRewriter, tag },
+    assistant: parts.openAssistant(() => dispatch),
   });
+  const dispatch: Dispatch = createDispatch({ operations, handlers, authenticate, limits, log });
   return {
     store,
     tag,
@@ -117,6 +114,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
     authenticate,
     dispatch,
     authoring: createAuthoring({ store, engine, clock, sqlRewriter }),
+    keys: handlers,
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
     close: () => closeAll([renderer.close, jobs.close]),
   };

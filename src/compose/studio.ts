@@ -12,7 +12,7 @@ import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';
 import { createSealer } from '../platform/sealing.js';
 import { createAssistantPath } from '../studio/assistants.js';
-import type { FindKey } from '../studio/keys.js';
+import { type KeyParts, keyCommands } from '../studio/keys.js';
 import type { LoginLinks } from '../studio/login-links.js';
 import { createOpenId, type OpenId } from '../studio/openid.js';
 import { peopleCommands } from '../studio/people.js';
@@ -75,7 +75,7 @@ const sessionsOf = ({ config, service, gateway, sessions, clock, log }: StudioPa
 
 /** Finds the current key of a name, for its rotation. */
 const findKeyIn =
-  ({ dataApps, apiKeys, serviceTokens }: Service['store']): FindKey =>
+  ({ dataApps, apiKeys, serviceTokens }: Service['store']): KeyParts['findKey'] =>
   async ({ dataApp, name }) => {
     if (dataApp === null) {
       const token = (await whole(serviceTokens.list(null))).find((one) => one.name === name);
@@ -97,7 +97,7 @@ type Opened = {
 /** All that can be run in Studio. */
 const commandsOf = (parts: StudioParts, { views, sessions, uploads, dataAppId }: Opened): readonly AdminCommand[] => {
   const { service, gateway, clock, reports } = parts;
-  const { store, authenticate, authoring } = service;
+  const { store, authenticate, authoring, keys } = service;
   const { viewAs, commands } = gateway.router;
   const search = createSearch({ store: store.search, commands, dataAppId, now: () => clock.now() });
   return [
@@ -105,6 +105,7 @@ const commandsOf = (parts: StudioParts, { views, sessions, uploads, dataAppId }:
     ...processCommands(parts),
     ...scheduleCommands(schedulesOfAll({ store, clock, reports }, dataAppId)),
     ...peopleCommands(sessions),
+    ...keyCommands({ ...keys, findKey: findKeyIn(store) }),
     ...viewCommands({ views, viewAs, authenticate, authoring, audit: gateway.audit }),
     ...[createSearchCommand(search), listUploadsCommand(uploads)],
   ];
@@ -139,7 +140,7 @@ export const openStudio = (parts: StudioParts): Studio => {
         })
       : null,
     audit: gateway.audit,
-    ...{ addressOf: admission.addressOf, guard: admission.studioGuard, findKey: findKeyIn(store) },
+    ...{ addressOf: admission.addressOf, guard: admission.studioGuard },
     origins,
     isSecure: publicOrigin?.startsWith('https:') ?? config.isProduction,
     ...{ uploads, log, page: parts.page },

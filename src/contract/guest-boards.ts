@@ -100,6 +100,7 @@ export const createGuestView = operation({
     'The view belongs to this user and dashboard, and its name is unique among them. Other users see it only if it is shared.',
   credentials: ['guestToken'],
   reads: 'definitions',
+  tool: { name: 'create_view', description: 'Saves choices of filters of a dashboard under a name.' },
   input: z
     .strictObject({
       dashboardId: identifier,
@@ -130,6 +131,10 @@ export const listGuestViews = operation({
   description: `Oldest first; at most ${guestLimits.views} of each user.`,
   credentials: ['guestToken'],
   reads: 'definitions',
+  tool: {
+    name: 'list_views',
+    description: 'Lists saved choices of filters of a dashboard: your own, and shared ones.',
+  },
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ data: z.array(guestView), error: noError }),
   encode: (views: readonly ListedView[]) => ({ data: views.map(encodeView), error: null }),
@@ -147,6 +152,7 @@ export const updateGuestView = operation({
     'What is left out keeps its value. A view of another user can only be shared no longer, or be the default. A view that becomes shared or unshared is no longer a default, unless `isDefault` says so.',
   credentials: ['guestToken'],
   reads: 'definitions',
+  tool: { name: 'update_view', description: 'Changes a saved view.' },
   input: z
     .strictObject({ dashboardId: identifier, viewId: identifier, name: identifier.optional(), ...choices, ...flags })
     .refine(isBounded, `at most ${guestLimits.choicesLength} characters of JSON`),
@@ -167,6 +173,7 @@ export const deleteGuestView = operation({
   summary: 'Delete a view',
   credentials: ['guestToken'],
   reads: 'nothing',
+  tool: { name: 'delete_view', description: 'Deletes a saved view.' },
   input: z.strictObject({ dashboardId: identifier, viewId: identifier }),
   output: z.object({ data: z.object({ id: z.string() }), error: noError }),
   encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),

@@ -20,6 +20,11 @@ export const listGuestEmbeds = operation({
   description: 'Oldest first, or in the order of the token. `metrics` has only metrics with an embed of their own.',
   credentials: ['guestToken'],
   reads: 'definitions',
+  tool: {
+    name: 'list_dashboards',
+    description: 'Lists the dashboards and single metrics that you may open, by id.',
+    isForAll: true,
+  },
   input: z.strictObject({}),
   output: z.object({
     data: z.object({

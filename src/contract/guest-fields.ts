@@ -79,6 +79,7 @@ export const listGuestFields = operation({
   credentials: ['guestToken'],
   viewedAs: 'author',
   reads: 'definitions',
+  tool: { name: 'list_fields', description: 'Lists the tables and columns on which a metric can be built.' },
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({
     data: z.object({

@@ -47,6 +47,7 @@ export const createGuestMetric = operation({
     'The metric belongs to the guest’s client. If the dashboard has `isAllowPrivateMetricsByDefault` and the token names a user, only that user sees the metric until it is published. Refused for a token with `rlsSettings` or `appFilters`.',
   credentials: ['guestToken'],
   reads: 'definitions',
+  tool: { name: 'create_metric', description: 'Saves a new metric on a dashboard.' },
   input: z.strictObject({
     dashboardId: identifier,
     name: identifier,
@@ -75,6 +76,7 @@ export const updateGuestMetric = operation({
     'Missing fields keep their values. With a `digest`, the change is refused (409 METRIC_CHANGED) if somebody else changed the metric meanwhile, and (403) if this guest may not read its definition. The filters and RLS variables of a metric that the host made cannot change. Metrics of the organization cannot be changed.',
   credentials: ['guestToken'],
   reads: 'definitions',
+  tool: { name: 'update_metric', description: 'Changes the name or the definition of a metric.' },
   input: z
     .strictObject({
       metricId: identifier,
@@ -157,6 +159,8 @@ export const previewGuestMetric = operation({
     'With a `metricId`, the definition is a change of that metric. Nothing is stored. Needs the same permission as the write itself.',
   credentials: ['guestToken'],
   reads: 'rows',
+  readsOnly: true,
+  tool: { name: 'preview_metric', description: 'Answers a definition of a metric without saving it.' },
   input: z.strictObject({
     ...previewQuestion,
     metricId: identifier

@@ -68,6 +68,7 @@ export const getGuestMetricDefinition = operation({
     'Of a metric that a guest of the client made and this guest may change. Refused if the definition names columns that are hidden now. Send `digest` with the change: it is refused if somebody else changed the metric meanwhile. Needs `isEnableMetricUpdation`.',
   credentials: ['guestToken'],
   reads: 'definitions',
+  tool: { name: 'read_metric_definition', description: 'Reads the definition of a metric that you may change.' },
   input: z.strictObject({ metricId: identifier }),
   output: z.object({
     data: z.object({ metricId: z.string(), name: z.string(), definition: newGuestDefinition, digest: z.string() }),

@@ -211,6 +211,11 @@ export const getGuestDashboard = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'definitions',
+  tool: {
+    name: 'describe_dashboard',
+    description: 'Describes a dashboard: its metrics with their columns, and the filters that you may set.',
+    isForAll: true,
+  },
   takesLanguage: true,
   input: z.strictObject({ dashboardId: identifier.describe('An embed id or a dashboard id.'), language }),
   output: z.object({ data: dashboard, error: noError }),
@@ -244,6 +249,11 @@ export const getGuestMetric = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'definitions',
+  tool: {
+    name: 'describe_metric',
+    description: 'Describes a single metric that is listed without a dashboard.',
+    isForAll: true,
+  },
   takesLanguage: true,
   input: z.strictObject({ metricId: identifier.describe('The id of a metric embed, or of its metric.'), language }),
   output: z.object({ data: guestMetric.extend({ theme: theme.nullable() }), error: noError }),
@@ -320,6 +330,13 @@ export const queryGuestMetric = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'rows',
+  readsOnly: true,
+  tool: {
+    name: 'query_metric',
+    description:
+      'Answers the rows of a metric. Name the dashboard that shows it, set filters, and ask for few rows with `limit`.',
+    isForAll: true,
+  },
   takesLanguage: true,
   input: guestQuery,
   output: metricAnswer,
@@ -339,6 +356,8 @@ export const listGuestUnderlying = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'rows',
+  readsOnly: true,
+  tool: { name: 'list_underlying_rows', description: 'Lists single rows behind a metric. Ask for few with `limit`.' },
   takesLanguage: true,
   input: guestQuery,
   output: metricAnswer,
@@ -364,6 +383,12 @@ export const listGuestFilterOptions = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'rows',
+  readsOnly: true,
+  tool: {
+    name: 'list_filter_values',
+    description: 'Lists the values that a filter of a dashboard can take.',
+    isForAll: true,
+  },
   takesLanguage: true,
   input: optionsInput.extend({
     dashboardFilter: guestFilterValues

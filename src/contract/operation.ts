@@ -6,8 +6,8 @@ import { z } from 'zod';
 import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Code } from '../domain/refusal.js';
 import type { Slices } from '../domain/slices.js';
-import type { StudioRole } from '../domain/studio/person.js';
 import type { Reads } from '../domain/studio/reads.js';
+import type { Callable, ToolWords } from './callable.js';
 
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
 export type Credential = keyof CallerByCredential;
@@ -101,8 +101,8 @@ export type Operation<
   Output extends z.ZodType = z.ZodType,
   // biome-ignore lint/suspicious/noExplicitAny: the default stands for the result of any use case
   Result = any,
-> = {
-  readonly name: Name;
+  Read extends Reads = Reads,
+> = Callable<Name, Input, Output> & {
   /** Where the operation is specified: a number in the interface specification, `facts`, or `guest`. */
   readonly section: string;
   readonly resource: Resource;
@@ -110,23 +110,17 @@ export type Operation<
   /** One or two sentences for the reference, if the summary is not enough. */
   readonly description?: string;
   readonly credentials: Credentials;
-  /** The roles of Studio that may call it with a session instead of a credential. Left out: Studio cannot call it. */
-  readonly roles?: readonly StudioRole[];
+  readonly reads: Read;
   /**
    * How a view of Studio may ask it: as the user, or as an author who builds on the user's fields, whether or not the user
    * may build. Left out: a view may not.
    */
   readonly viewedAs?: 'user' | 'author';
-  /** True: it changes nothing, though it is sent as a POST. A GET never changes anything. */
-  readonly readsOnly?: boolean;
-  readonly reads: Reads;
   /** True: the field `language` of the input is the first language of `Accept-Language`. */
   readonly takesLanguage?: boolean;
   /** The code for a missing or wrong credential. Default: AUTHENTICATION_ERROR. */
   readonly authenticationCode?: Code;
-  readonly input: Input;
-  /** The schema of the JSON answer. A file is a string; of newline-delimited JSON, this is one line. */
-  readonly output: Output;
+  /** In `output`, a file is a string; of newline-delimited JSON, it is one line. */
   readonly contentType: ContentType;
   /**
    * Encodes the result of the use case, so that domain types never appear on the wire. Files are written in pieces,
@@ -168,6 +162,15 @@ export type HandlersOf<Operations> = { readonly [Name in keyof Operations]: Hand
 /** Codes that every operation may answer. */
 const commonErrors = { INVALID_REQUEST_BODY: 400, RATE_LIMITED: 429, INTERNAL_SERVER_ERROR: 500 } as const;
 
+/** What a declaration leaves out is derived from the rest. */
+type Defined<O> = Omit<O, 'contentType' | 'isChange' | 'tool'> & {
+  readonly contentType?: ContentType;
+  /** True: it changes nothing, though it is sent as a POST. A GET never changes anything. */
+  readonly readsOnly?: boolean;
+  /** For the assistants of guests. Those of operators get every operation with roles that reads, and answers no rows. */
+  readonly tool?: Omit<ToolWords, 'title' | 'isDestructive'>;
+};
+
 /** Declares an operation. */
 export const operation = <
   const Name extends string,
@@ -175,15 +178,25 @@ export const operation = <
   Input extends z.ZodType,
   Output extends z.ZodType,
   Result,
->(
-  definition: Omit<Operation<Name, Credentials, Input, Output, Result>, 'contentType'> & {
-    readonly contentType?: ContentType;
-  },
-): Operation<Name, Credentials, Input, Output, Result> => ({
-  contentType: 'application/json',
-  ...definition,
-  errors: { ...commonErrors, ...definition.errors },
-});
+  const Read extends Reads,
+>({
+  readsOnly = false,
+  contentType = 'application/json',
+  tool,
+  ...definition
+}: Defined<Operation<Name, Credentials, Input, Output, Result, Read>>) => {
+  const { roles, reads, bindings, summary, description = summary } = definition;
+  const isChange = !readsOnly && bindings.some(({ method }) => method !== 'GET');
+  const isForOperators = roles !== undefined && !isChange && reads !== 'rows' && contentType === 'application/json';
+  const isDestructive = bindings.some(({ method }) => method === 'DELETE');
+  const words = { title: summary, description, isDestructive, ...tool };
+  return {
+    ...definition,
+    ...{ contentType, isChange },
+    ...(tool !== undefined || isForOperators ? { tool: words } : {}),
+    errors: { ...commonErrors, ...definition.errors },
+  } as Operation<Name, Credentials, Input, Output, Result, Read>;
+};
 
 /** The envelope of every error. */
 export const errorBody = z.object({

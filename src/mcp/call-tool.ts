@@ -1,7 +1,7 @@
 /** Calls the operation of a tool as its HTTP request would, and writes the answer as the result of the tool. */
 import type { z } from 'zod';
 import { metricAnswer } from '../contract/metrics.js';
-import type { Binding } from '../contract/operation.js';
+import type { Binding, Operation } from '../contract/operation.js';
 import { isRecord } from '../domain/is-record.js';
 import { writtenRows } from '../domain/query/numbers.js';
 import { type Dispatch, type DispatchRequest, type DispatchResponse, firstLanguage } from '../http/bind.js';
@@ -37,7 +37,7 @@ const collect = async (pieces: AsyncIterable<string | Uint8Array>): Promise<Buff
   return Buffer.concat(collected);
 };
 
-const fileResult = async ({ body, contentType }: DispatchResponse, { name }: Tool): Promise<ToolResult> => {
+const fileResult = async ({ body, contentType }: DispatchResponse, { name }: Tool<Operation>): Promise<ToolResult> => {
   const file = isPieces(body) ? await collect(body) : Buffer.from(String(body), 'utf8');
   if (file === null) {
     return failed(
@@ -63,7 +63,7 @@ const withWritten = (body: unknown, language = 'en'): unknown => {
 
 const resultOf = async (
   answer: DispatchResponse,
-  tool: Tool,
+  tool: Tool<Operation>,
   acceptLanguage: string | undefined,
 ): Promise<ToolResult> => {
   if (answer.status !== 200) return { ...textResult(JSON.stringify(answer.body)), isError: true };
@@ -99,15 +99,20 @@ export const requestFor = ({ method, path, from }: Binding<unknown, unknown>, { 
 export type Asker = Pick<DispatchRequest, 'authorization' | 'acceptLanguage' | 'sender' | 'requestId' | 'signal'>;
 
 /** Calls the tool with the credential, the limits and the log of the request that `asker` describes. */
-export const callTool = async (dispatch: Dispatch, asker: Asker, tool: Tool, given: unknown): Promise<Called> => {
-  const [binding] = tool.operation.bindings;
-  if (binding === undefined) throw new Error(`${tool.operation.name} has no binding`);
+export const callTool = async (
+  dispatch: Dispatch,
+  asker: Asker,
+  tool: Tool<Operation>,
+  given: unknown,
+): Promise<Called> => {
+  const [binding] = tool.calls.bindings;
+  if (binding === undefined) throw new Error(`${tool.calls.name} has no binding`);
   const values = given === undefined ? {} : given;
   if (!isRecord(values)) throw new Error('the protocol allows only an object as arguments');
-  const fault = argumentFaults(tool.operation.input, values);
+  const fault = argumentFaults(tool.calls.input, values);
   if (fault !== undefined) return { result: failed('INVALID_REQUEST_BODY', fault), answer: null };
   const answer = await dispatch({ ...asker, ...requestFor(binding, values) });
-  if (answer === undefined) throw new Error(`nothing serves ${tool.operation.name}`);
+  if (answer === undefined) throw new Error(`nothing serves ${tool.calls.name}`);
   const { acceptLanguage = asker.acceptLanguage } = requestFor(binding, values);
   return { result: await resultOf(answer, tool, acceptLanguage), answer };
 };

@@ -4,12 +4,13 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { listGuestEmbeds } from '../contract/guest-embeds.js';
+import type { Operation } from '../contract/operation.js';
 import { isRecord } from '../domain/is-record.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
 import { findShapeFault } from '../http/faults.js';
 import { type Asker, type Called, callTool } from './call-tool.js';
 import { answerMessage } from './server.js';
-import { grantedTools, type Tool } from './tools.js';
+import { grantedTools, guestTools, type Tool } from './tools.js';
 
 const path = '/mcp';
 const metadataPath = '/.well-known/oauth-protected-resource';
@@ -19,6 +20,8 @@ export const mcpRoots = [path, metadataPath] as const;
 
 export type McpDeps = {
   readonly dispatch: Dispatch;
+  /** Those that the dispatch serves. */
+  readonly operations: Readonly<Record<string, Operation>>;
   readonly version: string;
   /** The address of this server, as callers reach it, without a slash at its end. */
   readonly url: string;
@@ -128,7 +131,7 @@ const admit = async (
   return { refused: challenged(answer(status, body, pairsOf(headers)), url) };
 };
 
-const answerPost = async (deps: McpDeps, request: DispatchRequest): Promise<DispatchResponse> => {
+const answerPost = async (deps: McpDeps, request: DispatchRequest, all: ReturnType<typeof guestTools>) => {
   const { acceptLanguage, sender, requestId, signal, from } = request;
   const admitted = await admit(deps, request);
   if ('refused' in admitted) return admitted.refused;
@@ -146,12 +149,12 @@ const answerPost = async (deps: McpDeps, request: DispatchRequest): Promise<Disp
   const wrong = messageFault(body);
   if (wrong !== undefined) return fault(400, invalidRequest, wrong);
   let called: Called | undefined;
-  const call = async (tool: Tool, given: unknown) => {
+  const call = async (tool: Tool<Operation>, given: unknown) => {
     called = await callTool(deps.dispatch, asker, tool, given);
     return called.result;
   };
   const { data } = listGuestEmbeds.output.parse(listed.body);
-  const tools = grantedTools(data);
+  const tools = grantedTools(all(), data);
   const answered = await answerMessage({
     version: deps.version,
     instructions,
@@ -172,6 +175,7 @@ const answerPost = async (deps: McpDeps, request: DispatchRequest): Promise<Disp
 export const createMcp = (deps: McpDeps): Dispatch => {
   const { url, allowedOrigins } = deps;
   const origins = new Set([new URL(url).origin, ...allowedOrigins]);
+  const tools = guestTools(deps.operations);
   return async (request) => {
     const { method, path: asked, from } = request;
     const origin = from?.headers.origin;
@@ -182,6 +186,6 @@ export const createMcp = (deps: McpDeps): Dispatch => {
     if (origin !== undefined && !origins.has(origin))
       return fault(403, serverError, 'This origin may not call. The operator can allow it (mcp.allowedOrigins).');
     if (method !== 'POST') return fault(405, serverError, 'This path takes POST.', { Allow: 'POST' });
-    return answerPost(deps, request);
+    return answerPost(deps, request, tools);
   };
 };

@@ -1,5 +1,6 @@
 /** Who may do what in Studio: every request passes one of these checks, and each throws its own refusal. */
 import type { IncomingMessage } from 'node:http';
+import type { Rule } from '../contract/callable.js';
 import { Refusal } from '../domain/refusal.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
 import { needsData, type Reads } from '../domain/studio/reads.js';
@@ -37,6 +38,18 @@ export const assertRole = (
   throw new Refusal('UNAUTHORIZED', `${what} needs one of these roles: ${needed}. Ask an owner of this installation.`, {
     reason: 'studio-role-missing',
   });
+};
+
+type Caller = Pick<Person, 'roles' | 'seesData'>;
+
+/** Whether the person has one of the roles, and may have what the answer tells. */
+export const mayCall = (person: Caller, { roles, reads }: Rule): boolean =>
+  roles !== undefined && hasRole(person, roles) && (person.seesData || !needsData(reads));
+
+/** Throws UNAUTHORIZED unless the person may call it. */
+export const assertMay = (person: Caller, what: string, { roles, reads }: Rule): void => {
+  assertRole(person, what, roles);
+  assertReads(person, reads);
 };
 
 /** Throws UNAUTHORIZED unless the person may have answers that tell this much of the rows of tenants. */

@@ -1,10 +1,13 @@
 /** How Studio answers what a handler threw. */
-
+import { createApiKey } from '../contract/api-keys.js';
+import { createServiceToken } from '../contract/service-tokens.js';
 import { gatewayErrors } from '../gateway/common/wire.js';
 import { answerError } from '../gateway/http/answer.js';
 
 /** Codes of the service, which the gateway's own answers do not have. A view that ended is no end of the session. */
 const statuses = {
+  ...createApiKey.errors,
+  ...createServiceToken.errors,
   ...gatewayErrors,
   UNAUTHORIZED: 403,
   TOKEN_EXPIRED: 403,

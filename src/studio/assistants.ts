@@ -21,9 +21,10 @@ import { argumentFaults, requestFor, textResult } from '../mcp/call-tool.js';
 import type { ToolResult } from '../mcp/described.js';
 import { headersFor, messageFault } from '../mcp/endpoint.js';
 import { answerMessage } from '../mcp/server.js';
+import { type Tool, toolsOf } from '../mcp/tools.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
+import { mayCall } from './access.js';
 import { answerOf } from './answer.js';
-import { type OperatorTool, operatorTools, toolsFor } from './operator-tools.js';
 import { requestIdOf } from './requests.js';
 import type { StudioSessions } from './sessions.js';
 import type { Work } from './work.js';
@@ -70,19 +71,17 @@ const callOperation = async (
   return resultOf(isPieces(body) ? String(await wholeOf(body)) : await jsonText(body), status !== 200);
 };
 
-const inputOf = (does: OperatorTool['does']) => (does.kind === 'operation' ? does.operation.input : does.command.input);
-
 const call = async (
   options: AssistantOptions,
   asking: Asking & { readonly signal: AbortSignal },
-  { does }: OperatorTool,
+  { calls }: Tool<Operation | AdminCommand>,
   given: Arguments,
 ): Promise<ToolResult> => {
   const { session, requestId } = asking;
-  const fault = argumentFaults(inputOf(does), given);
+  const { name, input } = calls;
+  const fault = argumentFaults(input, given);
   if (fault !== undefined) throw new Refusal('INVALID_REQUEST_BODY', fault);
-  if (does.kind === 'operation') return callOperation(options, asking, does.operation, given);
-  const { name } = does.command;
+  if ('bindings' in calls) return callOperation(options, asking, calls, given);
   const data = await options.work.runCommand(session, { name, readInput: async () => given, requestId });
   return resultOf(await jsonText({ data: data ?? null, error: null }));
 };
@@ -115,8 +114,10 @@ const assertNoOtherPage = ({ headers }: Request, origins: Origins): void => {
 export const createAssistantPath = (
   options: AssistantOptions,
 ): ((request: Request, response: Response) => Promise<void>) => {
-  const all = operatorTools(options.operations, options.commands);
-  const failureOf = (error: unknown, tool: OperatorTool, requestId: string): ToolResult => {
+  // Everything that Studio offers and that has words for assistants.
+  const offered = [...Object.values(options.operations), ...options.commands];
+  const all = toolsOf(offered.filter(({ roles }) => roles !== undefined));
+  const failureOf = (error: unknown, tool: Tool, requestId: string): ToolResult => {
     const { status, code, body } = answerOf(error);
     const line = { requestId, path: `/studio/mcp ${tool.name}`, code, ...explain(error) };
     if (status >= 500) options.log.error({ event: 'studio.failed', ...line }, 'studio');
@@ -132,7 +133,12 @@ export const createAssistantPath = (
     const requestId = requestIdOf(response);
     const asking = { session, request, requestId, signal: goneSignal(response, requestId) };
     const answered = await answerMessage({
-      ...{ version: options.version, instructions, tools: toolsFor(session.person, all), body },
+      ...{
+        version: options.version,
+        instructions,
+        tools: all.filter(({ calls }) => mayCall(session.person, calls)),
+        body,
+      },
       headers: headersFor(request.headers),
       call: async (tool, given = {}) => {
         if (!isRecord(given)) throw new Error('the protocol allows only an object as arguments');

@@ -3,7 +3,13 @@ import { z } from 'zod';
 import type { HashedToken } from '../domain/brand.js';
 import type { Clock, Tokens } from '../domain/ports.js';
 import type { Person } from '../domain/studio/person.js';
-import { type AdminCommand, adminCommand, declareCommand, noInput } from '../gateway/common/admin-command.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  declareCommand,
+  noInput,
+  operatorsAlone,
+} from '../gateway/common/admin-command.js';
 
 export type LoginLinks = {
   /** Returns a new code. */
@@ -47,7 +53,7 @@ export const createLoginLinks = ({ clock, tokens }: { readonly clock: Clock; rea
 /** The page that takes the code from the address. The part after `#` is never sent to a server nor logged by a proxy. */
 export const linkOf = (origin: string, code: string): string => `${origin}/studio#code=${code}`;
 
-export const createLink = declareCommand('studio-link', noInput, z.object({ url: z.string() }), null);
+export const createLink = declareCommand('studio-link', noInput, z.object({ url: z.string() }), operatorsAlone);
 
 /** `studio-link`: answers a new link. */
 export const studioLinkCommand = (links: LoginLinks, origin: string): AdminCommand =>

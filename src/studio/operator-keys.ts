@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
 import { type Person, studioRoles } from '../domain/studio/person.js';
-import { type AdminCommand, adminCommand, declareCommand, noInput } from '../gateway/common/admin-command.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  declareCommand,
+  noInput,
+  operatorsAlone,
+} from '../gateway/common/admin-command.js';
 import { moment } from '../gateway/common/answers.js';
 import { keyIssuer, type StudioSessions } from './sessions.js';
 
@@ -32,7 +38,7 @@ export const createOperatorKey = declareCommand(
   'operator-key-create',
   createInput,
   z.object({ name: z.string(), roles, key: z.string(), expiresAt: moment }),
-  null,
+  operatorsAlone,
 );
 
 export const listOperatorKeys = declareCommand(
@@ -41,14 +47,14 @@ export const listOperatorKeys = declareCommand(
   z.object({
     keys: z.array(z.object({ name: z.string(), roles, createdAt: moment, usedAt: moment, expiresAt: moment })),
   }),
-  null,
+  { reads: 'definitions', isChange: false },
 );
 
 export const endOperatorKey = declareCommand(
   'operator-key-end',
   z.strictObject({ name: keyName }),
   z.object({ name: z.string(), ended: z.number() }),
-  null,
+  operatorsAlone,
 );
 
 /** `operator-key-create`, `operator-key-list` and `operator-key-end`. Studio offers none of them. */

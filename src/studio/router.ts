@@ -22,7 +22,6 @@ import { goneSignal, json, redirect, send, sendData } from '../http/sending.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { assertReads, assertRole } from './access.js';
 import { answerOf } from './answer.js';
-import { createKeyPaths, type FindKey } from './keys.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
 import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf } from './requests.js';
@@ -50,7 +49,6 @@ export type StudioOptions = {
   /** Whether browsers reach Studio by HTTPS alone, so that its cookie is never sent without. */
   readonly isSecure: boolean;
   readonly log: Log;
-  readonly findKey: FindKey;
   readonly uploads: Uploads;
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
@@ -71,7 +69,6 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   const answered = answering(options);
   const sessionPaths = createSessionPaths(options);
   const workPaths = createWorkPaths(options);
-  const keyPaths = createKeyPaths(options);
   const uploadPaths = createUploadPaths(options);
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
@@ -80,8 +77,6 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.post('/studio/session', answered(sessionPaths.logIn));
   router.delete('/studio/session', answered(sessionPaths.logOut));
   router.delete('/studio/sessions', answered(sessionPaths.logOutEverywhere));
-  router.post('/studio/keys', answered(keyPaths.create));
-  router.post('/studio/keys/rotate', answered(keyPaths.rotate));
   router.post('/studio/uploads', answered(uploadPaths.create));
   router.put('/studio/uploads', answered(uploadPaths.replace));
   if (options.assistants !== null) router.post('/studio/mcp', answered(options.assistants));

@@ -3,6 +3,7 @@
  * roles that may read it elsewhere in Studio. There is no index.
  */
 import { z } from 'zod';
+import type { Rule } from '../contract/callable.js';
 import { listDatamarts } from '../contract/datamarts.js';
 import { listDatasources } from '../contract/datasources.js';
 import { listGuestTokens } from '../contract/guest-token-admin.js';
@@ -10,8 +11,7 @@ import { listTemplateSchedules } from '../contract/template-schedules.js';
 import { listDashboards, listMetrics } from '../contract/workspace-dashboards.js';
 import { Refusal } from '../domain/refusal.js';
 import type { FoundPage, SearchStore, Wanted } from '../domain/store/search.js';
-import { hasRole, type StudioRole, studioRoles } from '../domain/studio/person.js';
-import { needsData, type Reads } from '../domain/studio/reads.js';
+import { studioRoles } from '../domain/studio/person.js';
 import { searchAudit } from '../gateway/audit/commands.js';
 import {
   type AdminCommand,
@@ -27,7 +27,7 @@ import type { Unchanging } from '../gateway/common/answers.js';
 import { readPolicy } from '../gateway/policy/policies.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
-import { assertReads, assertRole } from './access.js';
+import { assertMay, mayCall, notOffered } from './access.js';
 import { listSchedules } from './schedules.js';
 
 /** Something that was found. What `id` and `within` name depends on the kind. */
@@ -43,9 +43,8 @@ type Hit = Unchanging<z.output<typeof hit>>;
 
 type Asking = { readonly by: RunBy; readonly wanted: Wanted };
 type Kind = {
-  readonly roles: readonly StudioRole[];
-  /** What hits tell. Left out: definitions. */
-  readonly reads?: Reads;
+  /** What a person may call who may search it, and so what its hits tell. */
+  readonly rule: Rule;
   readonly find: (asking: Asking) => Promise<FoundPage<Hit>>;
 };
 
@@ -59,11 +58,6 @@ export type SearchDeps = {
   readonly dataAppId: () => Promise<string>;
   readonly now: () => Date;
 };
-
-const ruleOf = ({ studio }: CommandDeclaration): Pick<Kind, 'roles' | 'reads'> => ({
-  roles: studio?.roles ?? [],
-  reads: studio?.reads ?? 'rows',
-});
 
 /** A page of a list that its source answers whole. */
 const pageOf = (all: readonly Hit[], { words, after, limit }: Wanted): FoundPage<Hit> => {
@@ -84,25 +78,25 @@ const mapped = <T>({ found, next }: FoundPage<T>, hitOf: (one: T) => Hit): Found
 /** What the organization built. */
 const builtKinds = (store: SearchStore): Search => ({
   dashboard: {
-    roles: listDashboards.roles ?? [],
+    rule: listDashboards,
     find: async ({ wanted }) =>
       mapped(await store.dashboards(wanted), ({ dashboardId: id, name, workspaceName: workspace }) => ({
         ...{ id, name, workspace, detail: id },
       })),
   },
   metric: {
-    roles: listMetrics.roles ?? [],
+    rule: listMetrics,
     find: async ({ wanted }) =>
       mapped(await store.metrics(wanted), ({ metricId: id, metricName, dashboardId, name, workspaceName }) => ({
         ...{ id, name: metricName, within: dashboardId, workspace: workspaceName, detail: `on ${name}` },
       })),
   },
   source: {
-    roles: listDatasources.roles ?? [],
+    rule: listDatasources,
     find: async ({ wanted }) => mapped(await store.datasources(wanted), ({ name }) => ({ id: name, name, detail: '' })),
   },
   model: {
-    roles: listDatamarts.roles ?? [],
+    rule: listDatamarts,
     find: async ({ wanted }) =>
       mapped(await store.datamarts(wanted), ({ name, datasourceName }) => ({
         ...{ id: name, name, detail: `of ${datasourceName}` },
@@ -127,7 +121,7 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
   const run = runnerOf(commands);
   return {
     tenant: {
-      ...ruleOf(listTenantsCommand),
+      rule: listTenantsCommand,
       find: async (asking) => {
         const { words, after, limit } = asking.wanted;
         const input = { contains: words, limit, ...(after === null ? {} : { after }) };
@@ -139,7 +133,7 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
       },
     },
     template: {
-      ...ruleOf(readPolicy),
+      rule: readPolicy,
       find: async (asking) => {
         const { templates } = await run(asking, readPolicy, {});
         return pageOf(
@@ -149,7 +143,7 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
       },
     },
     rollout: {
-      ...ruleOf(listRollouts),
+      rule: listRollouts,
       find: async (asking) => {
         const { rollouts } = await run(asking, listRollouts, {});
         const hits = rollouts.map(({ id, template, state, startedAt }) => ({
@@ -159,7 +153,7 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
       },
     },
     audit: {
-      ...ruleOf(searchAudit),
+      rule: searchAudit,
       find: async (asking) => {
         const { words, after, limit } = asking.wanted;
         const input = { words, limit, ...(after === null ? {} : { after }) };
@@ -178,7 +172,7 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
 /** Tokens of users, and schedules of users and of the host. Who may not see data neither sees nor can search for a user by the whole name. */
 const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
   token: {
-    roles: listGuestTokens.roles ?? [],
+    rule: listGuestTokens,
     find: async ({ by: { seesData: byUser }, wanted }) =>
       mapped(
         await store.guestTokens({ dataAppId: await dataAppId(), now: now(), byUser }, wanted),
@@ -189,7 +183,7 @@ const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
       ),
   },
   schedule: {
-    ...ruleOf(listSchedules),
+    rule: listSchedules,
     find: async ({ by: { seesData: byUser }, wanted }) =>
       mapped(
         await store.schedules({ dataAppId: await dataAppId(), byUser }, wanted),
@@ -200,7 +194,7 @@ const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
       ),
   },
   'tenant-report': {
-    roles: listTemplateSchedules.roles ?? [],
+    rule: listTemplateSchedules,
     find: async ({ wanted }) =>
       mapped(await store.hostSchedules(await dataAppId(), wanted), ({ id, name, format, template }) => ({
         ...{ id, name, detail: `${format} of ${template}` },
@@ -263,14 +257,12 @@ export const createSearchCommand = (search: Search): AdminCommand =>
       }
     };
     if (kind === undefined) {
-      const mine = Object.entries(search).filter(
-        ([, { roles, reads = 'definitions' }]) => hasRole(by, roles) && (by.seesData || !needsData(reads)),
-      );
+      const mine = Object.entries(search).filter(([, { rule }]) => mayCall(by, rule));
       const groups = await Promise.all(mine.map(([name, one]) => find(name, one, firstHits)));
       return { groups: groups.filter(({ hits, next, isAway }) => hits.length > 0 || next !== null || isAway) };
     }
     const wanted = Object.hasOwn(search, kind) ? search[kind] : undefined;
-    assertRole(by, `searching for ${kind}`, wanted?.roles);
-    assertReads(by, wanted?.reads ?? 'definitions');
-    return { groups: wanted === undefined ? [] : [await find(kind, wanted, pageHits)] };
+    if (wanted === undefined) throw notOffered(`searching for ${kind}`);
+    assertMay(by, `searching for ${kind}`, wanted.rule);
+    return { groups: [await find(kind, wanted, pageHits)] };
   });

@@ -34,7 +34,7 @@ export const openView = declareCommand(
 );
 
 export const previewMetric = declareCommand('metric-preview', authoredMetric, queryMetric.output, {
-  roles: ['author'],
+  ...readBy('author'),
   reads: 'rows',
 });
 

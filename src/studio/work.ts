@@ -2,16 +2,16 @@
  * What a person has done for them: operations of the service and commands of the gateway. Each is checked against the
  * person's roles, and each change is in the audit before it is made. Pages and assistants both come here.
  */
+import { type Callable, ruleFor } from '../contract/callable.js';
 import type { Operation } from '../contract/operation.js';
 import type { ApiKeyCaller, Caller, ServiceCaller } from '../domain/guest/caller.js';
-import { isRecord } from '../domain/is-record.js';
 import { Refusal } from '../domain/refusal.js';
 import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Audit } from '../gateway/audit/audit.js';
-import type { AdminCommand, CommandRule, StudioRule } from '../gateway/common/admin-command.js';
+import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
 import { createRoutes, withoutCondition } from '../http/routes.js';
-import { assertReads, assertRole, notOffered } from './access.js';
+import { assertMay, notOffered } from './access.js';
 
 export type WorkDeps = {
   readonly operations: Readonly<Record<string, Operation>>;
@@ -42,13 +42,30 @@ export type Work = {
 };
 
 /** An id that no stored service token has: a person is no service token. */
-const noToken = '00000000-0000-0000-0000-000000000000';
-
-export const isChange = ({ readsOnly, bindings }: Operation): boolean =>
-  readsOnly !== true && bindings.some(({ method }) => method !== 'GET');
+export const noToken = '00000000-0000-0000-0000-000000000000';
 
 const noOperation = (path: string): Refusal =>
   new Refusal('NOT_FOUND', `There is no operation at ${path.slice(0, 200)}.`);
+
+type Asking = { readonly person: Person; readonly requestId: string; readonly input: unknown };
+
+/**
+ * Writes a change to the audit before it is made: what cannot be recorded must not happen. The returned function adds
+ * that it was refused.
+ */
+const announce = async (
+  audit: Audit,
+  { name, isChange, input: schema, auditDetail }: Callable,
+  { person, requestId, input }: Asking,
+): Promise<(code: string) => Promise<void>> => {
+  if (!isChange) return async () => {};
+  const { success, data } = schema.safeParse(input);
+  const detail = { command: name, operator: nameInRecords(person), ...(success ? auditDetail?.(data) : {}) };
+  const record = (code: string, step: string): Promise<void> =>
+    audit.record({ kind: 'admin', code, requestId, detail: { ...detail, step } });
+  await record('OK', 'asked');
+  return (code) => record(code, 'refused');
+};
 
 /** Calls operations in the name of the organization or of the policy's data app. */
 const createCallOperation = ({ operations, dispatch, dataApp, audit }: WorkDeps): Work['callOperation'] => {
@@ -63,28 +80,15 @@ const createCallOperation = ({ operations, dispatch, dataApp, audit }: WorkDeps)
     if (found === undefined) throw noOperation(path);
     if ('allowed' in found) throw new Refusal('METHOD_NOT_ALLOWED', `Send ${found.allowed.join(' or ')}.`);
     // The body decides between operations of one path, so all of them must be allowed.
-    for (const { operation } of found.matches) {
-      assertRole(person, operation.name, operation.roles);
-      assertReads(person, operation.reads);
-    }
+    for (const { operation } of found.matches) assertMay(person, operation.name, operation);
     const { operation } = withoutCondition(found);
-    const detail = { command: operation.name, operator: nameInRecords(person) };
-    const record = (code: string, step: string): Promise<void> =>
-      audit.record({ kind: 'admin', code, requestId, detail: { ...detail, step } });
-    // Before the change: what cannot be recorded must not happen.
-    if (isChange(operation)) await record('OK', 'asked');
+    const refused = await announce(audit, operation, { person, requestId, input: undefined });
     const caller = await callerOf(operation, person);
     const answer = await dispatch({ ...request, authorization: undefined, caller });
     if (answer === undefined) throw noOperation(path);
-    if (isChange(operation) && answer.refused !== undefined) await record(answer.refused.code, 'refused');
+    if (answer.refused !== undefined) await refused(answer.refused.code);
     return answer;
   };
-};
-
-/** Who may run a command with this input, and what the answer tells. */
-const ruleFor = (rule: StudioRule, input: unknown): CommandRule => {
-  const { narrower } = rule;
-  return narrower !== undefined && isRecord(input) && Object.hasOwn(input, narrower.field) ? narrower : rule;
 };
 
 const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => {
@@ -92,24 +96,17 @@ const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => 
   return async (session, { name, readInput, requestId, signal }) => {
     const { person } = session;
     const command = byName.get(name);
-    const rule = command?.studio ?? null;
-    if (command === undefined || rule === null) throw notOffered(name);
-    const assertMay = ({ roles, reads }: CommandRule): void => {
-      assertRole(person, name, roles);
-      assertReads(person, reads);
-    };
-    assertMay(rule);
+    if (command === undefined) throw notOffered(name);
+    assertMay(person, name, command);
     const input = await readInput();
-    assertMay(ruleFor(rule, input));
-    const operator = nameInRecords(person);
-    // Before the command: what cannot be recorded must not happen.
-    if (rule.isChange === true) {
-      const { success, data } = command.input.safeParse(input);
-      const detail = { command: name, operator, ...(success ? rule.auditDetail?.(data) : {}) };
-      await audit.record({ kind: 'admin', code: 'OK', requestId, detail });
-    }
+    assertMay(person, name, ruleFor(command, input));
+    const refused = await announce(audit, command, { person, requestId, input });
     const { seesData, roles } = person;
-    return command.run(input, { name: operator, seesData, roles, studio: { session, requestId } }, signal);
+    const by = { name: nameInRecords(person), seesData, roles, studio: { session, requestId } };
+    return command.run(input, by, signal).catch(async (error: unknown) => {
+      if (error instanceof Refusal) await refused(error.code);
+      throw error;
+    });
   };
 };
 

@@ -12,8 +12,9 @@ import readXlsx from 'read-excel-file/node';
 import { Webhook } from 'standardwebhooks';
 import request from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import { callTool } from '../../src/mcp/call-tool.js';
-import { grantedTools } from '../../src/mcp/tools.js';
+import { grantedTools, guestTools } from '../../src/mcp/tools.js';
 import { sign, startSeconds } from '../gateway/harness.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import {
@@ -54,10 +55,11 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
   test('are scheduled, sent, read and deleted by the tools of an assistant, where the token may schedule', async () => {
     const started = await reporting.start();
     const user = await reporting.login(started, started.clientId);
-    const listed = await reporting.dataOf<Parameters<typeof grantedTools>[0]>(
+    const listed = await reporting.dataOf<Parameters<typeof grantedTools>[1]>(
       reporting.call('GET', '/api/v2/guest/embeds', user.token),
     );
-    const ofReports = grantedTools(listed).filter(({ name }) => /schedule|deliver/.test(name));
+    const tools = guestTools(operations)();
+    const ofReports = grantedTools(tools, listed).filter(({ name }) => /schedule|deliver/.test(name));
     expect(ofReports).toHaveLength(6);
     const dashboardId = user.board.split('/').at(-1);
     const use = async <T>(name: string, input: object): Promise<T> => {
@@ -82,7 +84,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     await started.policies.change(reportPolicy({ rules: [routes] }));
     const without = await reporting.login(started, started.clientId);
     const left = await reporting.dataOf<typeof listed>(reporting.call('GET', '/api/v2/guest/embeds', without.token));
-    expect(grantedTools(left).filter((tool) => ofReports.includes(tool))).toEqual([]);
+    expect(grantedTools(tools, left).filter((tool) => ofReports.includes(tool))).toEqual([]);
   });
 
   test('arrive as the recipient’s own token reads at that moment, for any tenant and restriction', async () => {

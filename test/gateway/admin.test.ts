@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { noLimits } from '../../src/gateway/authenticate/limits.js';
-import { adminCommand, declareCommand } from '../../src/gateway/common/admin-command.js';
+import { adminCommand, declareCommand, operatorsAlone } from '../../src/gateway/common/admin-command.js';
 import { createAdmin } from '../../src/gateway/http/admin.js';
 import { captureLog, gatewayToken, startGateway } from './harness.js';
 import { listenTo } from './listen.js';
@@ -12,11 +12,11 @@ const start = async (token: string | null = gatewayToken) => {
   const { log, lines } = captureLog();
   const commands = [
     adminCommand(
-      declareCommand('double', z.strictObject({ n: z.number() }), z.object({ doubled: z.number() }), null),
+      declareCommand('double', z.strictObject({ n: z.number() }), z.object({ doubled: z.number() }), operatorsAlone),
       async ({ n }) => ({ doubled: 2 * n }),
     ),
-    adminCommand(declareCommand('note', z.looseObject({}), z.object({}), null), async () => ({})),
-    adminCommand(declareCommand('break', z.looseObject({}), z.object({}), null), async () => {
+    adminCommand(declareCommand('note', z.looseObject({}), z.object({}), operatorsAlone), async () => ({})),
+    adminCommand(declareCommand('break', z.looseObject({}), z.object({}), operatorsAlone), async () => {
       throw new Error('the secret inside');
     }),
   ];

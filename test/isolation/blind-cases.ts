@@ -4,7 +4,7 @@ import { commandRules } from '../../src/compose/commands.js';
 import { operations } from '../../src/compose/operations.js';
 import { authoredMetric } from '../../src/contract/author-previews.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { operatorTools } from '../../src/studio/operator-tools.js';
+import { toolsOf } from '../../src/mcp/tools.js';
 import { inlined } from '../contract/json-fields.js';
 import { type Plan, planFor, validFor } from '../fuzz/plan.js';
 import { alertsAt, policyFor } from './blind-world.js';
@@ -104,6 +104,8 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'audit-verify': fc.constant({}),
   'embed-facts': fc.constant({}),
   'erasure-report': fc.record({ clientId: fc.oneof(client, gone) }),
+  'key-create': fc.constant({ dataApp: 'shop', name: 'another' }),
+  'key-rotate': fc.constant({ dataApp: 'shop', name: 'host', graceSeconds: 60 }),
   'policy-check': fc.oneof(fc.constant({}), fc.record({ text: policyText })),
   'policy-explain': fc.oneof(
     fc.record({ claims: fc.tuple(claims, client).map(([own, org]) => ({ ...own, org })) }),
@@ -174,12 +176,7 @@ const plainReads = ['session', 'logins'];
 const askedPaths: ReadonlySet<string> = new Set([
   ...plainReads.map((path) => `get /studio/${path}`),
   ...['post /studio/mcp', 'post /studio/commands/:command'],
-  ...[
-    'all /studio/as/api/v2/guest/{*path}',
-    'all /studio/api/v2/{*path}',
-    'post /studio/keys',
-    'post /studio/keys/rotate',
-  ],
+  ...['all /studio/as/api/v2/guest/{*path}', 'all /studio/api/v2/{*path}'],
 ]);
 
 /** Paths that read nothing of a tenant: logging in and out, and files that the person sends. */
@@ -193,21 +190,14 @@ export const pathsWithoutQuestion = (router: string): readonly string[] =>
     .map(([, method, path]) => `${method} ${path}`)
     .filter((path) => !askedPaths.has(path) && !otherPaths.has(path));
 
-const aKey = fc.constantFrom('', '/rotate').map(
-  (path): Parts => ({
-    ...{ what: `keys${path}`, method: 'POST', path: `/studio/keys${path}` },
-    body: { dataApp: 'shop', name: path === '' ? 'another' : 'host', ...(path === '' ? {} : { graceSeconds: 60 }) },
-  }),
-);
-
 const aRead = fc
   .constantFrom(...plainReads)
   .map((path): Parts => ({ what: path, method: 'GET', path: `/studio/${path}` }));
 
 const aTool = fc
   .oneof(
-    ...operatorTools(operations, []).map(({ name: tool, inputSchema }) =>
-      fc.tuple(fc.constant(tool), validFor(inputSchema as never, 'input')),
+    ...toolsOf(Object.values(operations).filter(({ roles }) => roles !== undefined)).map(
+      ({ name: tool, inputSchema }) => fc.tuple(fc.constant(tool), validFor(inputSchema as never, 'input')),
     ),
     ...Object.entries(commandInputs).map(([command, input]) =>
       fc.tuple(fc.constant(command.replaceAll('-', '_')), input),
@@ -373,7 +363,6 @@ export const anAsked: fc.Arbitrary<Asked> = fc.oneof(
   { weight: 2, arbitrary: asked('page', search.map(asCommand('search'))) },
   { weight: 4, arbitrary: asked('page', aRead) },
   { weight: 1, arbitrary: asked('page', viewOfUser.map(asCommand('view-open'))) },
-  { weight: 1, arbitrary: asked('page', aKey) },
   {
     weight: 1,
     arbitrary: asked(

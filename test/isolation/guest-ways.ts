@@ -15,7 +15,7 @@ import type { GuestQuery } from '../../src/domain/guest/view.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { createDispatch, type Dispatch } from '../../src/http/bind.js';
 import { callTool } from '../../src/mcp/call-tool.js';
-import { grantedTools } from '../../src/mcp/tools.js';
+import { guestTools } from '../../src/mcp/tools.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
 import type { Log } from '../../src/platform/log.js';
 import { defaultSettings } from '../../src/platform/settings.js';
@@ -117,10 +117,7 @@ const dispatchFor = (deps: Deps, guest: GuestCaller): Dispatch =>
 const withoutTimes = (text: string): string => text.replace(/"timeTaken":\d+/, '');
 
 /** The tools of a token that may do everything. */
-const everyTool = () => {
-  const board = { operations: Object.keys(operations) };
-  return grantedTools({ dashboards: [board], metrics: [] } as unknown as Parameters<typeof grantedTools>[0]);
-};
+const everyTool = guestTools(operations);
 
 /** A tool by its name, called as an assistant calls it. A refusal is one of its answers. */
 const tool =

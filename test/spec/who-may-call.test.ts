@@ -59,7 +59,7 @@ const outside = [
 /** The last of them end the session. */
 const ofStudio = [
   ...['GET /studio/logins', 'GET /studio/session', 'POST /studio/session'],
-  ...['POST /studio/keys', 'POST /studio/keys/rotate', 'POST /studio/uploads', 'PUT /studio/uploads'],
+  ...['POST /studio/uploads', 'PUT /studio/uploads'],
   ...['DELETE /studio/session', 'DELETE /studio/sessions'],
 ];
 const asAsked = (line: string): Asked => {
@@ -331,6 +331,10 @@ test('every command answers what it declares, and nothing else', async () => {
   await run('studio-sessions-list');
   await run('studio-sessions-end', { issuer: 'none', subject: 'nobody' });
   await run('search', { q: 'a' });
+  for (const dataApp of ['shop', null]) {
+    await run('key-create', { dataApp, name: 'another' });
+    await run('key-rotate', { dataApp, name: 'another', graceSeconds: 0 });
+  }
 
   await run('studio-link');
   await run('operator-key-create', { name: 'helper', roles: ['auditor'] });

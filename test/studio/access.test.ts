@@ -193,7 +193,16 @@ describe('a command', () => {
 test('a command whose answer tells of rows or claims needs access to data besides the role', async () => {
   const telling = Object.entries(commandRules).filter(([, { reads }]) => needsData(reads));
   expect(telling.map(([name]) => name).toSorted()).toEqual([
-    ...['audit-export', 'audit-search', 'metric-preview', 'policy-save', 'read-plan', 'request-explanation'],
+    ...[
+      'audit-export',
+      'audit-search',
+      'key-create',
+      'key-rotate',
+      'metric-preview',
+      'policy-save',
+      'read-plan',
+      'request-explanation',
+    ],
   ]);
   const headers = await server.as(personWith(['owner'], false, 'owner-without-data'));
   const asked = [...telling.map(([name]) => [name, '{}'] as const), ['policy-explain', '{"request":"an-earlier-one"}']];
@@ -419,78 +428,75 @@ describe('the reports and alerts of all users', () => {
 });
 
 describe('keys', () => {
-  const make = JSON.stringify({ dataApp: 'flights', name: 'backend' });
-  const rotate = JSON.stringify({ dataApp: null, name: 'known', graceSeconds: 3600 });
-  const paths = [
-    ['/studio/keys', make, 'key-create', 'backend'],
-    ['/studio/keys/rotate', rotate, 'key-rotate', 'known'],
+  const asked = [
+    ['key-create', { dataApp: 'flights', name: 'backend' }, 'backend'],
+    ['key-rotate', { dataApp: null, name: 'known', graceSeconds: 3600 }, 'known'],
   ] as const;
   const secret = 'the-new-key';
-  const withKeys = (auditFails = () => false) =>
-    startStudioServer({ now: () => new Date(nowMs) }, null, operations, {
-      auditFails,
-      dispatch: async () => ({
-        ...{ status: 200, headers: {}, contentType: 'application/json', operation: 'any' },
-        body: { key: secret },
-      }),
-    });
+  const run = (headers: Readonly<Record<string, string>>, name: string, input: object, at: StudioServer = server) =>
+    fetch(`${at.url}/studio/commands/${name}`, { method: 'POST', headers, body: JSON.stringify(input) });
 
   test.each(studioRoles)('are made and rotated for %s only if that is the owner', async (role) => {
     const headers = await server.as(personWith([role]));
-    for (const [path, body] of paths) {
-      server.dispatched.length = 0;
-      expect([path, (await ask(headers, 'POST', path, body)).status]).toEqual([path, role === 'owner' ? 200 : 403]);
-      expect(server.dispatched.length).toBe(role === 'owner' ? 1 : 0);
+    for (const [name, input] of asked) {
+      server.made.length = 0;
+      expect([name, (await run(headers, name, input)).status]).toEqual([name, role === 'owner' ? 200 : 403]);
+      expect(server.made.length).toBe(role === 'owner' ? 1 : 0);
     }
   });
 
   test('are not made or rotated for an owner without access to data, who would read rows with one', async () => {
     const headers = await server.as(personWith(['owner'], false, 'owner-without-data'));
-    server.dispatched.length = 0;
-    for (const [path, body] of paths)
-      expect([path, (await ask(headers, 'POST', path, body)).status]).toEqual([path, 403]);
-    expect(server.dispatched).toEqual([]);
+    server.made.length = 0;
+    for (const [name, input] of asked) expect([name, (await run(headers, name, input)).status]).toEqual([name, 403]);
+    expect(server.made).toEqual([]);
   });
 
   test('are in one answer, and the audit names them before, without the key', async () => {
-    const other = await withKeys();
-    const headers = await other.as(personWith(['owner']));
-    for (const [path, body, command, key] of paths) {
-      other.audited.length = 0;
-      const answer = await fetch(`${other.url}${path}`, { method: 'POST', headers, body });
-      expect(await answer.json()).toEqual({ key: secret });
+    const headers = await server.as(personWith(['owner']));
+    for (const [command, input, key] of asked) {
+      server.audited.length = 0;
+      const answer = await run(headers, command, input);
+      expect(await answer.json()).toEqual({ data: { key: secret }, error: null });
       expect(answer.headers.get('cache-control')).toBe('no-store');
-      expect(other.audited).toMatchObject([{ kind: 'admin', code: 'OK', detail: { command, key, step: 'asked' } }]);
-      expect(JSON.stringify(other.audited)).not.toContain(secret);
+      expect(server.audited).toMatchObject([{ kind: 'admin', code: 'OK', detail: { command, key, step: 'asked' } }]);
+      expect(JSON.stringify(server.audited)).not.toContain(secret);
     }
-    expect(other.dispatched.at(-1)).toMatchObject({
-      ...{ path: '/api/v2/service-token/rotate', caller: { kind: 'serviceToken', tokenId: 'of-known' } },
-    });
-    other.close();
+    expect(server.made.at(-1)).toEqual([{ kind: 'serviceToken', tokenId: 'of-known' }, { expireAt: 3600 }]);
   });
 
   test('are not made if the audit cannot name them', async () => {
     let isFull = false;
-    const other = await withKeys(() => isFull);
+    const other = await startStudioServer({ now: () => new Date(nowMs) }, null, operations, {
+      auditFails: () => isFull,
+    });
     const headers = await other.as(personWith(['owner']));
     isFull = true;
-    for (const [path, body] of paths) {
-      expect((await fetch(`${other.url}${path}`, { method: 'POST', headers, body })).status).toBe(500);
-    }
-    expect(other.dispatched).toEqual([]);
+    for (const [name, input] of asked) expect((await run(headers, name, input, other)).status).toBe(500);
+    expect(other.made).toEqual([]);
     other.close();
   });
 
   test.each([
-    ['/studio/keys', '{}', 400],
-    ['/studio/keys', '{"dataApp":null,"name":""}', 400],
-    ['/studio/keys/rotate', '{"dataApp":null,"name":"known"}', 400],
-    ['/studio/keys/rotate', '{"dataApp":null,"name":"known","graceSeconds":99999999}', 400],
-    ['/studio/keys/rotate', '{"dataApp":null,"name":"other","graceSeconds":0}', 404],
-  ])('refuse %s with %s', async (path, body, status) => {
-    server.dispatched.length = 0;
-    expect((await ask(await server.as(personWith(['owner'])), 'POST', path, body)).status).toBe(status);
-    expect(server.dispatched).toEqual([]);
+    ['key-create', {}, 400],
+    ['key-create', { dataApp: null, name: '' }, 400],
+    ['key-rotate', { dataApp: null, name: 'known' }, 400],
+    ['key-rotate', { dataApp: null, name: 'known', graceSeconds: 99999999 }, 400],
+    ['key-rotate', { dataApp: null, name: 'other', graceSeconds: 0 }, 404],
+  ])('are refused by %s with %j', async (name, input, status) => {
+    server.made.length = 0;
+    expect((await run(await server.as(personWith(['owner'])), name, input)).status).toBe(status);
+    expect(server.made).toEqual([]);
+  });
+
+  test('are refused with the reason in the audit, after the entry that they were asked for', async () => {
+    const headers = await server.as(personWith(['owner']));
+    server.audited.length = 0;
+    await run(headers, 'key-rotate', { dataApp: null, name: 'other', graceSeconds: 0 });
+    expect(server.audited.map(({ code, detail }) => [code, detail?.step])).toEqual([
+      ['OK', 'asked'],
+      ['NOT_FOUND', 'refused'],
+    ]);
   });
 });
 
@@ -603,8 +609,7 @@ describe('a session', () => {
       ['POST', '/studio/commands/studio-sessions-end'],
       ['POST', '/studio/commands/search'],
       ['POST', '/studio/commands/read-system'],
-      ['POST', '/studio/keys'],
-      ['POST', '/studio/keys/rotate'],
+      ['POST', '/studio/commands/key-create'],
       ['POST', '/studio/commands/uploads-list'],
       ['POST', '/studio/uploads'],
       ['PUT', '/studio/uploads'],
@@ -631,7 +636,7 @@ describe('a session', () => {
       expect((await ask(other, 'POST', '/studio/commands/tenant-suspend')).status).toBe(403);
       expect((await ask(other, 'DELETE', '/studio/session')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/commands/studio-sessions-end')).status).toBe(403);
-      expect((await ask(other, 'POST', '/studio/keys', '{"dataApp":null,"name":"a"}')).status).toBe(403);
+      expect((await ask(other, 'POST', '/studio/commands/key-create', '{"dataApp":null,"name":"a"}')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/uploads?source=a&file=a.csv')).status).toBe(403);
       expect(server.dispatched).toEqual([]);
     }

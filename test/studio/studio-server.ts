@@ -10,7 +10,7 @@ import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import type { WatchedSchedule } from '../../src/domain/deliver/operator.js';
-import type { AuthorCaller } from '../../src/domain/guest/caller.js';
+import type { AuthorCaller, Caller } from '../../src/domain/guest/caller.js';
 import type { Clock } from '../../src/domain/ports.js';
 import type { QueryNote } from '../../src/domain/query/watch.js';
 import { Refusal } from '../../src/domain/refusal.js';
@@ -26,6 +26,7 @@ import { noGuard } from '../../src/platform/credential-guard.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createSealer } from '../../src/platform/sealing.js';
 import { createAssistantPath } from '../../src/studio/assistants.js';
+import { keyCommands } from '../../src/studio/keys.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
 import { peopleCommands } from '../../src/studio/people.js';
@@ -106,6 +107,8 @@ export type StudioServer = {
   readonly searched: Wanted[];
   /** Metrics of authors that reached the service, and as whom. */
   readonly authored: Authored[];
+  /** By whom and of what keys were made. */
+  readonly made: (readonly [caller: Caller, input: object])[];
   readonly links: ReturnType<typeof createLoginLinks>;
   readonly sessions: ReturnType<typeof createStudioSessions>;
   /** Headers of a person who is logged in. */
@@ -257,6 +260,11 @@ export const startStudioServer = async (
     createRecheck({ store, openId, clock, times, audit, log }),
   );
   const authored: Authored[] = [];
+  const made: (readonly [Caller, object])[] = [];
+  const make = async (caller: Caller, input: object) => {
+    made.push([caller, input]);
+    return { key: 'the-new-key' };
+  };
   const recorded = gatewayCommands.map((declaration: CommandDeclaration) =>
     adminCommand({ ...declaration, input: z.looseObject({}) }, async () => {
       const name = declaration.name as CommandName;
@@ -333,6 +341,10 @@ export const startStudioServer = async (
     ...processCommands(process),
     ...scheduleCommands(schedules),
     ...peopleCommands(sessions),
+    ...keyCommands({
+      ...{ createApiKey: make, createServiceToken: make, rotateApiKey: make, rotateServiceToken: make },
+      findKey: async ({ name }) => (name === 'known' ? { kind: 'serviceToken', tokenId: 'of-known' } : undefined),
+    }),
     ...viewCommands({ views, authenticate, audit, ...viewing }),
     createSearchCommand(createSearch({ store: someFinds(searched), commands: recorded, dataAppId, now: clock.now })),
     listUploadsCommand(uploads),
@@ -359,7 +371,6 @@ export const startStudioServer = async (
     origins: { allowedOrigins: [], publicOrigin: null },
     isSecure: false,
     log,
-    findKey: async ({ name }) => (name === 'known' ? { kind: 'serviceToken', tokenId: 'of-known' } : undefined),
     uploads,
     page: (_, response) => void response.send('the page'),
   });
@@ -376,7 +387,7 @@ export const startStudioServer = async (
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   return {
-    ...{ url, dispatched, commands, audited, paused, searched, authored, links, sessions },
+    ...{ url, dispatched, commands, audited, paused, searched, authored, made, links, sessions },
     as: async (person) => {
       const { cookie } = await sessions.logIn(person);
       const headers = { cookie: `${studioCookie}=${cookie}` };

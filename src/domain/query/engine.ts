@@ -102,6 +102,9 @@ export type ColumnRepeats = {
   readonly isWhole: boolean;
 };
 
+/** The engine without what reads rows: for operations that tell definitions at most. */
+export type DefinitionEngine = Omit<Engine, keyof Reads | 'until' | 'countRepeats'>;
+
 /** The engine for use cases. They must pass an abort signal to read. */
 export type ReadEngine = Pick<Engine, 'until'>;
 

@@ -3,42 +3,24 @@
  * assistants and their oracles read from it who may run it and what its answer tells.
  */
 import { z } from 'zod';
+import type { Callable, Rule, ToolWords } from '../../contract/callable.js';
 import type { StudioRole, StudioSession } from '../../domain/studio/person.js';
-import type { Reads } from '../../domain/studio/reads.js';
 import { decodeBody } from '../../http/faults.js';
 import type { Unchanging } from './answers.js';
 
-/** Who may run a command in Studio, and what the answer tells. */
-export type CommandRule = {
-  readonly roles: readonly StudioRole[];
-  /** A command of `definitions` leaves out what it tells only people who see data. */
-  readonly reads: Reads;
-};
+/** Who may run a command, what its answer tells, and whether it changes something. */
+export type Ruled<Input = unknown> = Rule &
+  Pick<Callable, 'isChange' | 'narrower'> & { auditDetail?(input: Input): Readonly<Record<string, string>> };
 
-export type StudioRule<Input = unknown> = CommandRule & {
-  /** It changes something, and so has an entry in the audit. */
-  readonly isChange?: true;
-  /** What the entry names besides the command and the person. */
-  auditDetail?(input: Input): Readonly<Record<string, string>>;
-  /** A field of the input that needs one of these roles instead, and whose answer tells this. */
-  readonly narrower?: CommandRule & { readonly field: string };
-};
-
+/**
+ * The name, in kebab-case, is the last part of its path. `output` has every field that any caller gets. What it takes is
+ * what the function returns, and what it gives is the JSON.
+ */
 export type CommandDeclaration<
   Name extends string = string,
   Input extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
-> = {
-  /** Kebab-case: the last part of its path. */
-  readonly name: Name;
-  readonly input: Input;
-  /** The answer, with every field that any caller gets. Its input is what the function returns, its output the JSON. */
-  readonly output: Output;
-  /** Null: Studio never runs it. */
-  readonly studio: StudioRule<z.output<Input>> | null;
-  /** What assistants of operators read of it. Left out: it is for people alone. */
-  readonly tool?: { readonly title: string; readonly description: string; readonly isDestructive?: true };
-};
+> = Callable<Name, Input, Output>;
 
 /** What callers of a command send. */
 export type InputOf<Command extends Pick<CommandDeclaration, 'input'>> = Unchanging<z.input<Command['input']>>;
@@ -70,13 +52,13 @@ export const declareCommand = <const Name extends string, Input extends z.ZodTyp
   name: Name,
   input: Input,
   output: Output,
-  studio: StudioRule<z.output<Input>> | null,
-  tool?: CommandDeclaration['tool'],
+  rule: Ruled<z.output<Input>>,
+  tool?: ToolWords,
 ): CommandDeclaration<Name, Input, Output> => ({
   name,
   input,
   output,
-  studio,
+  ...rule,
   ...(tool === undefined ? {} : { tool }),
 });
 
@@ -85,7 +67,7 @@ export const noInput = z.strictObject({});
 /** Those who read definitions. */
 export const readers = ['author', 'publisher', 'support', 'auditor'] as const;
 
-export const readBy = (...roles: readonly StudioRole[]): StudioRule => ({ roles, reads: 'definitions' });
+export const readBy = (...roles: readonly StudioRole[]): Ruled => ({ roles, reads: 'definitions', isChange: false });
 
 /** Where a command of Studio alone was asked from. */
 export const askedIn = ({ studio }: RunBy): NonNullable<RunBy['studio']> => {
@@ -94,7 +76,10 @@ export const askedIn = ({ studio }: RunBy): NonNullable<RunBy['studio']> => {
 };
 
 /** A change, which has an entry in the audit. */
-export const changedBy = (...roles: readonly StudioRole[]): StudioRule => ({ roles, reads: 'nothing', isChange: true });
+export const changedBy = (...roles: readonly StudioRole[]): Ruled => ({ roles, reads: 'nothing', isChange: true });
+
+/** A change that Studio never makes. */
+export const operatorsAlone: Ruled = { reads: 'nothing', isChange: true };
 
 /** Joins a command and its function. The input is checked against the schema before `run`. */
 export const adminCommand = <Input extends z.ZodType, Output extends z.ZodType>(

@@ -12,7 +12,7 @@ import { assertNoFaults } from '../../domain/faults.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import type { Datasource } from '../../domain/organization.js';
 import type { Clock, Ids } from '../../domain/ports.js';
-import type { Engine, RequestSignal } from '../../domain/query/engine.js';
+import type { DefinitionEngine, RequestSignal } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Slices } from '../../domain/slices.js';
@@ -25,7 +25,7 @@ import { tenancyWarnings, unknownDatamart } from './tenancy.js';
 
 type Deps = {
   readonly store: Store;
-  readonly engine: Engine;
+  readonly engine: DefinitionEngine;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly sqlRewriter: SqlRewriter;

@@ -13,7 +13,7 @@ import type {
   ServerConnection,
 } from '../../domain/organization.js';
 import type { Clock, Ids } from '../../domain/ports.js';
-import type { ColumnRepeats, Engine, RequestSignal } from '../../domain/query/engine.js';
+import type { ColumnRepeats, DefinitionEngine, Engine, RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Slices } from '../../domain/slices.js';
 import type { SyncedSource } from '../../domain/store/organization.js';
@@ -34,7 +34,7 @@ export type SaveDatasource =
       readonly credentials: ServerFields & { readonly name: string; readonly schema?: string | undefined };
     };
 
-type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock; readonly ids: Ids };
+type Deps = { readonly store: Store; readonly engine: DefinitionEngine; readonly clock: Clock; readonly ids: Ids };
 
 const connectionOf = ({ datasourceType, credentials }: SaveDatasource): DatasourceConnection => {
   if (datasourceType === 'DUCKDB') return { datasourceType, path: credentials.path };

@@ -45,10 +45,6 @@ export type Api = {
     input: CommandInput<Name>,
     signal?: AbortSignal,
   ) => Promise<Answer<Name>>;
-  /** Makes a key. Only this answer has it. `dataApp` null: a service token. */
-  readonly createKey: (input: { dataApp: string | null; name: string }) => Promise<string>;
-  /** Replaces a key by a new one of the same name. The old one works for `graceSeconds` more. */
-  readonly rotateKey: (input: { dataApp: string | null; name: string; graceSeconds: number }) => Promise<string>;
   readonly logOut: (everywhere?: boolean) => Promise<void>;
 };
 
@@ -119,8 +115,6 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
     },
     command: async <Name extends CommandName>(name: Name, input: CommandInput<Name>, signal?: AbortSignal) =>
       (await post(`/studio/commands/${name}`, input, signal)) as Answer<Name>,
-    createKey: async (input) => ((await post('/studio/keys', input)) as { readonly key: string }).key,
-    rotateKey: async (input) => ((await post('/studio/keys/rotate', input)) as { readonly key: string }).key,
     logOut: async (everywhere = false) => {
       await ask(everywhere ? '/studio/sessions' : '/studio/session', { method: 'DELETE' });
     },

@@ -115,7 +115,9 @@ class KeysScreen extends Screen<Data> {
     );
     const [dataApp, name] = [form?.get('dataApp'), form?.get('name')];
     if (form === null || typeof name !== 'string') return;
-    await this.#show(name, () => this.api.createKey({ dataApp: dataApp === '' ? null : String(dataApp), name }));
+    await this.#show(name, () =>
+      this.api.command('key-create', { dataApp: dataApp === '' ? null : String(dataApp), name }),
+    );
   }
 
   async #rotate({ name, dataApp }: Row): Promise<void> {
@@ -127,13 +129,13 @@ class KeysScreen extends Screen<Data> {
     );
     if (form === null) return;
     const graceSeconds = Number(form.get('grace'));
-    await this.#show(name, () => this.api.rotateKey({ dataApp, name, graceSeconds }));
+    await this.#show(name, () => this.api.command('key-rotate', { dataApp, name, graceSeconds }));
   }
 
   /** Shows the new key in a dialog, which is gone when it is closed. */
-  async #show(name: string, make: () => Promise<string>): Promise<void> {
+  async #show(name: string, make: () => Promise<Answer<'key-create'>>): Promise<void> {
     await this.act(async () => {
-      const key = await make();
+      const { key } = await make();
       const copy = (): void => void navigator.clipboard.writeText(key);
       await filled(
         `The key ${name}`,
