@@ -1,15 +1,16 @@
 /**
- * The gateway as a library: an Express router for the process of a host application. It uses the host's session, and
+ * The gateway as a library: a step for the Express app of a host. It uses the host's session, and
  * works with a Guestlist service or any other service of the interface.
  */
 import { existsSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Identify } from '../gateway/authenticate/host-session.js';
 import type { MountedGateway } from '../gateway/router.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
 import { elementFiles, loadAssets, serveAssets } from '../http/assets.js';
+import { inTurn, type Step } from '../http/in-turn.js';
+import { pathOf } from '../http/request.js';
 import type { Cache } from '../platform/cache.js';
 import { createMemoryCache } from '../platform/cache-memory.js';
 import { systemClock } from '../platform/clock.js';
@@ -38,7 +39,7 @@ export const openRedisCache = async (url: string, log: HostLog = createLog()): P
 export const openRedisLimiters = (url: string, log: HostLog = createLog()): Promise<Limiters> =>
   createRedisLimiters({ url, clock: systemClock, log });
 
-/** A router to mount, and `close`, which closes its database. */
+/** What a host mounts, and `close`, which closes its database. */
 export type Gateway = MountedGateway;
 
 /**
@@ -52,15 +53,14 @@ const webFolder = (): string => {
   return existsSync(join(packaged, 'elements.js')) ? packaged : ofSources;
 };
 
-type Handle = ReturnType<typeof serveAssets>;
-
 /** Serves the elements. They are read at the first request, to keep the start fast. */
-const serveElements = () => {
-  let loaded: Promise<Handle> | undefined;
-  const load = async (): Promise<Handle> => serveAssets(await loadAssets(await elementFiles(webFolder())));
-  return async (request: IncomingMessage, response: ServerResponse, next: () => void): Promise<void> => {
+const serveElements = (): Step => {
+  let loaded: Promise<Step> | undefined;
+  const load = async (): Promise<Step> => serveAssets(await loadAssets(await elementFiles(webFolder())));
+  return async (request, response, next) => {
+    if (!/^\/(elements\.js|charts\/[^/]+)$/.test(pathOf(request))) return next();
     loaded ??= load();
-    (await loaded)(request, response, next);
+    return (await loaded)(request, response, next);
   };
 };
 
@@ -125,10 +125,9 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       log,
     });
     startMarking();
-    const elements = serveElements();
-    router.all('/elements.js', elements);
-    router.all('/charts/:chunk', elements);
-    return Object.assign(router, {
+    const { assertReady, checks, admin } = router;
+    return Object.assign(inTurn([router, serveElements()]), {
+      ...{ assertReady, checks, admin },
       close: () => closeAll([close, database.close]),
     });
   } catch (error) {

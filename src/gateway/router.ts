@@ -1,12 +1,12 @@
 /**
- * The gateway as an Express Router: called before an Express app, or mounted inside a host's app. Decodes, answers, logs and counts.
+ * The gateway as a step of the front: called before an Express app, or mounted inside a host's app. Decodes, answers, logs and counts.
  * Uses only Node's request and response. Must not decide what a session may see: embed-token.ts does.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import express from 'express';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { requestIdOf } from '../http/request.js';
+import type { Handle, Step } from '../http/in-turn.js';
+import { pathOf, requestIdOf } from '../http/request.js';
 import { json, send as sendNow } from '../http/sending.js';
 import type { Log } from '../platform/log.js';
 import type { Check } from '../platform/readiness.js';
@@ -16,8 +16,13 @@ import type { Origins } from './authenticate/credential.js';
 import type { Limits } from './authenticate/limits.js';
 import type { AdminCommand } from './common/admin-command.js';
 import { type GatewayMetrics, noGatewayMetrics } from './common/metrics.js';
-import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
-import { createExchange, type Exchange } from './exchange.js';
+import type { EmbedTokenAnswer } from './common/wire.js';
+import {
+  createEmbedTokenPipeline,
+  type EmbedTokenPipeline,
+  type EmbedTokenRequest,
+  type EmbedTokenSteps,
+} from './embed-token.js';
 import { type AnswerHook, hookPaths } from './hooks/hooks.js';
 import { createReceiver } from './hooks/receive.js';
 import { type Admin, createAdmin } from './http/admin.js';
@@ -55,18 +60,28 @@ export type GatewayHandlers = {
   readonly close: () => Promise<void>;
 };
 
-/** What a host mounts: a Router that also takes Node's own request and response. */
-export type MountedGateway = express.Router &
-  ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) & {
-    /** Resolves once the ledger has answered; rejects with UPSTREAM_UNAVAILABLE if it does not. */
-    readonly assertReady: () => Promise<void>;
-    /** The checks of `/readyz`. */
-    readonly checks: readonly Check[];
-    /** Ends the background work. */
-    readonly close: () => Promise<void>;
-    /** Serves only `/gateway/admin`, for a separate port. */
-    readonly admin: express.Router;
-  };
+type Mount = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
+
+/** What a host mounts with `app.use`, or calls with Node's own request and response. */
+export type MountedGateway = Mount & {
+  /** Resolves once the ledger has answered; rejects with UPSTREAM_UNAVAILABLE if it does not. */
+  readonly assertReady: () => Promise<void>;
+  /** The checks of `/readyz`. */
+  readonly checks: readonly Check[];
+  /** Ends the background work. */
+  readonly close: () => Promise<void>;
+  /** Serves only `/gateway/admin`, for a separate port. */
+  readonly admin: Mount;
+};
+
+/**
+ * Returns the guest token of a host session, for a door of this process that takes guest tokens, or the refusal as
+ * `POST /embed-token` would answer it. By its steps, limits, audit and log, without choices of the caller.
+ */
+type Exchange = (
+  request: IncomingMessage,
+  requestId: string,
+) => Promise<{ readonly token: string } | { readonly refused: TextAnswer }>;
 
 /** With what the other halves of the product's own process call. */
 export type Gateway = MountedGateway & {
@@ -84,8 +99,6 @@ export type Gateway = MountedGateway & {
 
 const msSince = (startedAt: number): number => Math.round((performance.now() - startedAt) * 100) / 100;
 
-type Handle<Result> = (request: IncomingMessage, response: ServerResponse) => Result;
-
 const createWriters = (options: RouterOptions) => {
   const cors = createCors(options);
   const noteRefused = createRefusedOrigins(options);
@@ -100,7 +113,7 @@ const createWriters = (options: RouterOptions) => {
     const own = ['X-Request-Id', requestId, ...cors.headers(request.headers.origin), ...headers];
     sendNow(response, { status, headers: [...constant, ...own], body });
   };
-  const preflight: Handle<void> = (request, response) => {
+  const preflight: Handle = (request, response) => {
     const { origin } = request.headers;
     const isAllowed = cors.isAllowed(origin);
     if (!isAllowed) noteRefused(origin);
@@ -110,13 +123,20 @@ const createWriters = (options: RouterOptions) => {
   return { send, preflight };
 };
 
-const exactly = { caseSensitive: true, strict: true };
-
-const createAdminRouter = (admin: Admin): express.Router => {
-  const router = express.Router(exactly);
-  router.all('/gateway/admin/:command', (request, response) => admin(request, response, request.params.command));
-  return router;
-};
+/** Serves `/gateway/admin/<command>`. A name that is no percent-encoded text is an error, as in Express. */
+const serveAdmin =
+  (admin: Admin): Step =>
+  (request, response, next) => {
+    const [, encoded] = /^\/gateway\/admin\/([^/]+)$/.exec(pathOf(request)) ?? [];
+    if (encoded === undefined) return next();
+    let command: string;
+    try {
+      command = decodeURIComponent(encoded);
+    } catch (error) {
+      return next(Object.assign(error as URIError, { status: 400 }));
+    }
+    return admin(request, response, command);
+  };
 
 export type RouterOptions = Origins & {
   readonly audit: Audit;
@@ -171,51 +191,76 @@ const ownProcess = (
   isTenantActive: createIsTenantActive(access),
 });
 
+type Writers = ReturnType<typeof createWriters>;
+
+/**
+ * Returns a function that serves one request for a token: answers, logs and counts. `response` null: the caller hands the
+ * answer on.
+ */
+const createServe =
+  (answer: EmbedTokenPipeline, report: ReturnType<typeof createReport>, send: Writers['send']) =>
+  async (
+    request: IncomingMessage,
+    response: ServerResponse | null,
+    body: EmbedTokenRequest['body'],
+    requestId: string,
+  ): Promise<TextAnswer> => {
+    const startedAt = performance.now();
+    const outcome = await answer({ from: request, body }, { requestId });
+    const { context } = outcome;
+    if ('error' in outcome) {
+      const refused = answerBrowser(outcome.error, requestId);
+      if (response !== null) send(request, response, refused, requestId);
+      report.failed({ context, ms: msSince(startedAt) }, outcome.error, refused);
+      return refused;
+    }
+    const granted: TextAnswer = { status: 200, body: outcome.body, headers: [] };
+    if (response !== null) send(request, response, granted, requestId);
+    report.granted({ context, ms: msSince(startedAt) }, outcome.isMinted, outcome.mintedBy);
+    return granted;
+  };
+
+type Serve = ReturnType<typeof createServe>;
+
+const createExchange =
+  (serve: Serve): Exchange =>
+  async (request, requestId) => {
+    const answered = await serve(request, null, () => ({}), requestId);
+    if (answered.status !== 200) return { refused: answered };
+    const { token }: Pick<EmbedTokenAnswer, 'token'> = JSON.parse(answered.body);
+    return { token };
+  };
+
 /** Serves one gateway over HTTP. */
 export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Gateway => {
   const { steps, answerHook, guards, assertReady, checks, close } = parts;
   const audit = createRequestAudit(options);
-  const answer = createEmbedTokenPipeline(steps, audit);
-  const report = createReport(options, audit);
-  const admin = createAdmin({ ...options, commands: parts.commands, guard: guards.gatewayToken });
   const { send, preflight } = createWriters(options);
+  const serve = createServe(createEmbedTokenPipeline(steps, audit), createReport(options, audit), send);
   const receiveHook = createReceiver(send, options.log);
-  const post: Handle<Promise<void>> = async (request, response) => {
-    const startedAt = performance.now();
-    const requestId = requestIdOf(request);
-    const outcome = await answer({ from: request, body: () => readBody(request) }, { requestId });
-    const { context } = outcome;
-    if ('error' in outcome) {
-      const refused = answerBrowser(outcome.error, requestId);
-      send(request, response, refused, requestId);
-      report.failed({ context, ms: msSince(startedAt) }, outcome.error, refused);
-    } else {
-      send(request, response, { status: 200, body: outcome.body, headers: [] }, requestId);
-      report.granted({ context, ms: msSince(startedAt) }, outcome.isMinted, outcome.mintedBy);
-    }
-  };
-  const router = express.Router(exactly);
-  router.all('/embed-token', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method === 'POST') return post(request, response);
+  const admin = serveAdmin(createAdmin({ ...options, commands: parts.commands, guard: guards.gatewayToken }));
+  const embedToken: Handle = (request, response) => {
+    if (request.method === 'POST') return serve(request, response, () => readBody(request), requestIdOf(request));
     if (request.method === 'OPTIONS') return preflight(request, response);
     return send(request, response, wrongMethod(request.method), requestIdOf(request));
-  });
-  for (const [path, kind] of Object.entries(hookPaths)) {
-    router.all(`/hooks/${path}`, (request, response) =>
-      receiveHook(path, (...asked) => answerHook(kind, ...asked), request, response),
-    );
-  }
-  const adminRouter = createAdminRouter(admin);
-  if (options.isAdminApart !== true) router.use(adminRouter);
-  // The types want Express's request and response; the handlers above read none of what Express adds.
-  const viewAs = createViewAs({ ...options, steps, requestAudit: audit });
-  return Object.assign(router, {
+  };
+  const hooks = Object.entries(hookPaths).map(([path, kind]): readonly [string, Handle] => [
+    `/hooks/${path}`,
+    (request, response) => receiveHook(path, (...asked) => answerHook(kind, ...asked), request, response),
+  ]);
+  const handles = new Map([['/embed-token', embedToken], ...hooks]);
+  const route: Step = (request, response, next) => {
+    const handle = handles.get(pathOf(request));
+    if (handle !== undefined) return handle(request, response);
+    return options.isAdminApart === true ? next() : admin(request, response, next);
+  };
+  return Object.assign(route, {
     assertReady,
     checks,
     close,
     ...ownProcess(parts, audit),
-    viewAs,
-    exchange: createExchange({ answer, report, msSince }),
-    admin: adminRouter,
-  }) as Gateway;
+    viewAs: createViewAs({ ...options, steps, requestAudit: audit }),
+    exchange: createExchange(serve),
+    admin,
+  });
 };

@@ -16,11 +16,11 @@ import { docsStyle } from './docs-style.js';
 import { serveDocuments } from './documents.js';
 import { type Doors, guardDoor, openDoors, seesDetails } from './doors.js';
 import { notFound } from './envelope.js';
-import { crashed } from './failure.js';
+import { endFailed } from './failure.js';
 import { type HomeLink, serveHome } from './home.js';
 import { type Handle, inTurn, type Step } from './in-turn.js';
 import { serveOperations } from './operations.js';
-import { type Begin, beginning, noteOf, pathOf } from './request.js';
+import { type Begin, beginning, noteOf, pathOf, requestIdOf } from './request.js';
 import { json, send } from './sending.js';
 
 type Ready = boolean | readonly string[];
@@ -198,9 +198,23 @@ const answerNotFound: Step = (request, response) =>
 /** Answers every error that nothing else handled, and logs its cause. */
 const answerError =
   (log: Log): ErrorRequestHandler =>
-  (error: unknown, _request, response, next) => {
-    if (response.headersSent) return next(error);
-    return send(response, crashed(error, noteOf(response).requestId, [], log));
+  (error: unknown, _request, response, _next) =>
+    endFailed(response, error, noteOf(response).requestId, [], log);
+
+/** Answers what the gateway's step throws or rejects with. In a host's app, the host does. */
+const guarded =
+  (step: Step, log: Log): Step =>
+  (request, response, next) => {
+    const fail = (error: unknown): void => {
+      const requestId = requestIdOf(request);
+      endFailed(response, error, requestId, [...securityHeaders, 'X-Request-Id', requestId], log);
+    };
+    try {
+      const answered = step(request, response, next);
+      return answered instanceof Promise ? answered.catch(fail) : answered;
+    } catch (error) {
+      return fail(error);
+    }
   };
 
 type Pages = Omit<AppDeps, 'assets' | 'mcp' | 'gateway'>;
@@ -228,15 +242,15 @@ export const createApp = (deps: AppDeps): Handle => {
   const begin = beginning(deps);
   const guests = { headers: guestHeaders, preflight: guestPreflight };
   const served = service && { ...service, begin, log };
-  return inTurn(
-    [
-      served && serveOperations({ ...served, ...guests, roots: ['/api/v2/guest'] }),
-      served && mcp && serveOperations({ ...served, ...guests, ...mcp }),
-      gateway,
-      served && serveOperations({ ...served, headers: securityHeaders, roots: ['/api/v2'] }),
-    ],
-    createPages(begin, deps, [serveHome(linksOf(deps)), serveAssets(deps.assets)]),
-  );
+  const offer = inTurn([
+    served && serveOperations({ ...served, ...guests, roots: ['/api/v2/guest'] }),
+    served && mcp && serveOperations({ ...served, ...guests, ...mcp }),
+    gateway && guarded(gateway, log),
+    served && serveOperations({ ...served, headers: securityHeaders, roots: ['/api/v2'] }),
+  ]);
+  const pages = createPages(begin, deps, [serveHome(linksOf(deps)), serveAssets(deps.assets)]);
+  // The one error that a step passes on is of a path that is no text, which no page has.
+  return (request, response) => offer(request, response, () => pages(request, response));
 };
 
 /** The app of the management port: operators' paths without a credential, and `admin`, which checks its own token. */

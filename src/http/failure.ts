@@ -1,4 +1,5 @@
 /** Maps an error to what its caller is told: the one mapper of the service, the gateway and Studio, which differ in words and statuses. */
+import type { ServerResponse } from 'node:http';
 import type { Reason } from '../domain/reasons.js';
 import { type Code, Refusal } from '../domain/refusal.js';
 import { type DependencyUnavailable, findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
@@ -6,7 +7,7 @@ import type { Log } from '../platform/log.js';
 import { BodyTooLarge } from './body-faults.js';
 import type { FlatHeaders } from './constant-headers.js';
 import { envelope } from './envelope.js';
-import { type Answer, flat, json } from './sending.js';
+import { flat, json, send } from './sending.js';
 
 export type Failure = {
   readonly status: number;
@@ -82,15 +83,29 @@ export const ofService = (requestId: string, statuses: Telling['statuses'] = {})
   failed: failureMessage(requestId),
 });
 
-/** Returns the answer to an error outside of any operation, which is logged unless the body of the request is at fault. */
-export const crashed = (error: unknown, requestId: string, headers: FlatHeaders, log: Log): Answer => {
+/**
+ * Ends a request that failed outside of any operation: with an answer, or by cutting an answer that was begun. The error is
+ * logged unless the body of the request is at fault.
+ */
+export const endFailed = (
+  response: ServerResponse,
+  error: unknown,
+  requestId: string,
+  headers: FlatHeaders,
+  log: Log,
+): void => {
+  if (response.headersSent) {
+    log.error({ event: 'response.failed', err: error, requestId }, 'failed to send an answer');
+    response.destroy();
+    return;
+  }
   const failure = failureOf(error, ofService(requestId, { INVALID_REQUEST_BODY: 400 }));
   const { code, message, status } = failure;
   if (status >= 500)
     log.error({ event: 'request.crashed', err: error, requestId }, 'a request failed outside of any operation');
-  return {
+  send(response, {
     status,
     headers: [...headers, ...json, ...flat(retryAfter(failure))],
     body: envelope(code, message, status),
-  };
+  });
 };

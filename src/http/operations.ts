@@ -12,7 +12,7 @@ import type { Dispatch, DispatchResponse } from './bind.js';
 import { bodyOf } from './body-reader.js';
 import type { FlatHeaders } from './constant-headers.js';
 import { notFound } from './envelope.js';
-import { crashed } from './failure.js';
+import { endFailed } from './failure.js';
 import type { Step } from './in-turn.js';
 import { type Begin, localUrlOf, noteAnswer } from './request.js';
 import { flat, goneSignal, json, send } from './sending.js';
@@ -85,14 +85,5 @@ export const serveOperations =
       if (answered !== undefined) return sendAnswer(response, answered, own);
       return send(response, { status: 404, headers: [...own, ...json], body: notFound(method, target.path) });
     };
-    const fail = (error: unknown): void | Promise<void> => {
-      if (response.headersSent) throw error;
-      return send(response, crashed(error, requestId, own, log));
-    };
-    return answer()
-      .catch(fail)
-      .catch((err: unknown) => {
-        log.error({ event: 'response.failed', err, requestId }, 'failed to send an answer');
-        response.destroy();
-      });
+    return answer().catch((error: unknown) => endFailed(response, error, requestId, own, log));
   };

@@ -192,9 +192,17 @@ describe('the path', () => {
 
   it('passes every other path to the next handler', async () => {
     const { url } = await startGateway();
-    for (const path of ['/', '/embed-tokens', '/embed-token/x', '/api/v2/data-app']) {
-      expect(await (await fetch(`${url}${path}`, { method: 'POST' })).text()).toBe('next');
+    const near = ['/embed-tokens', '/embed-token/x', '/embed-token/', '/Embed-Token', '/embed%2Dtoken', '/hooks/other'];
+    const admin = ['/gateway/admin', '/gateway/admin/', '/gateway/admin/revoke/', '/Gateway/admin/revoke'];
+    for (const path of ['/', ...near, ...admin, '/hooks/tenant-deleted/', '/api/v2/data-app']) {
+      expect(await (await fetch(`${url}${path}`, { method: 'POST' })).text(), path).toBe('next');
     }
+  });
+
+  it('is read without its query, and the name of a command as percent-encoded text', async () => {
+    const { url } = await startGateway();
+    for (const path of ['/embed-token?x=1', '/gateway/admin/tenants%2Dlist?x=1'])
+      expect((await fetch(`${url}${path}`, { method: 'POST' })).status, path).toBe(401);
   });
 });
 
@@ -287,6 +295,21 @@ describe("inside a host's Express app", () => {
       .post('/embed-token')
       .set('authorization', `Bearer ${sign(claims)}`)
       .expect(200);
+  });
+
+  it('answers hooks and commands below a mount, and leaves other paths to the app', async () => {
+    const gateway = await mount();
+    const app = express().use('/analytics', gateway).use('/apart', gateway.admin);
+    const statusOf = async (path: string) => (await supertest(app).post(path)).status;
+    expect(await statusOf('/analytics/hooks/tenant-deleted')).toBe(404);
+    expect((await supertest(app).post('/analytics/hooks/tenant-deleted')).body.error.message).toContain(
+      'Hooks are off',
+    );
+    expect(await statusOf('/analytics/gateway/admin/tenants-list')).toBe(401);
+    expect(await statusOf('/apart/gateway/admin/tenants-list')).toBe(401);
+    expect(await statusOf('/analytics/gateway/admin/%E0')).toBe(400);
+    for (const path of ['/analytics', '/analytics/', '/analytics/other', '/embed-token', '/apart/embed-token'])
+      expect(await statusOf(path), path).toBe(404);
   });
 
   it('answers before later handlers of the app', async () => {

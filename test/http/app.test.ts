@@ -6,6 +6,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import supertest from 'supertest';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadAssets, serveAssets } from '../../src/http/assets.js';
+import type { Step } from '../../src/http/in-turn.js';
 import { apiKey, createSample, document, guestToken } from './sample.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'guestlist-assets-'));
@@ -259,4 +260,44 @@ test('each request is logged in one line without headers, query or body', async 
   for (const secret of [apiKey, 'query-secret', 'cookie-secret', 'rls-secret', 'token-of-LAX']) {
     expect(line).not.toContain(secret);
   }
+});
+
+describe('the gateway before the pages', () => {
+  const failingAs = (fail: Step) => createSample({ gateway: fail });
+  const cause = new Error('the secret inside');
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw cause;
+      },
+    ],
+    [
+      'rejects',
+      async () => {
+        throw cause;
+      },
+    ],
+  ] as [string, Step][])(
+    'a gateway that %s gets 500 with the id of the request, and the log has the cause',
+    async (_, fail) => {
+      const sample = await failingAs(fail);
+      const { status, headers, body } = await supertest(sample.app)
+        .post('/embed-token')
+        .set('X-Request-Id', 'request-1');
+      expect([status, headers['x-request-id'], body.error.code]).toEqual([500, 'request-1', 'INTERNAL_SERVER_ERROR']);
+      expect(body.error.message).not.toContain('secret');
+      expect(sample.lines.join()).toContain('the secret inside');
+    },
+  );
+
+  test('an answer that the gateway began and did not end is cut off, and the log has the cause', async () => {
+    const sample = await failingAs(async (_, response) => {
+      response.writeHead(200).write('half');
+      throw cause;
+    });
+    await expect(supertest(sample.app).post('/embed-token')).rejects.toThrow();
+    expect(sample.lines.map((line) => JSON.parse(line).event)).toEqual(['response.failed']);
+  });
 });

@@ -24,6 +24,7 @@ import type { AdmissionLimits, Authenticate } from '../../src/http/admission.js'
 import { createApp } from '../../src/http/app.js';
 import { type AssetFile, loadAssets } from '../../src/http/assets.js';
 import { createDispatch } from '../../src/http/bind.js';
+import type { Step } from '../../src/http/in-turn.js';
 import { createLog } from '../../src/platform/log.js';
 import { createMetrics } from '../../src/platform/metrics.js';
 import { datamartSample } from '../suites/store-samples.js';
@@ -478,6 +479,7 @@ export const createSample = async (
     readonly assets?: Readonly<Record<string, AssetFile>>;
     readonly ready?: () => boolean | Promise<boolean>;
     readonly limits?: AdmissionLimits;
+    readonly gateway?: Step;
   } = {},
 ) => {
   const { log, lines } = createMemoryLog();
@@ -495,6 +497,7 @@ export const createSample = async (
     metrics,
     ready: options.ready ?? (() => true),
     assets,
+    gateway: options.gateway ?? null,
   });
   return { app, dispatch, addressOf, lines, log, metrics };
 };
