@@ -195,11 +195,16 @@ const linksOf = ({ service, assets, doors = openDoors }: AppDeps): readonly Home
 const answerNotFound: Step = (request, response) =>
   send(response, { status: 404, headers: json, body: notFound(request.method ?? 'GET', pathOf(request)) });
 
-/** Answers every error that nothing else handled, and logs its cause. */
+/**
+ * Answers every error that nothing else handled, and logs its cause. Express decodes the parts of a path: one that is no
+ * percent-encoded text names nothing.
+ */
 const answerError =
   (log: Log): ErrorRequestHandler =>
-  (error: unknown, _request, response, _next) =>
-    endFailed(response, error, noteOf(response).requestId, [], log);
+  (error: unknown, request, response, next) =>
+    error instanceof URIError && 'status' in error
+      ? answerNotFound(request, response, next)
+      : endFailed(response, error, noteOf(response).requestId, [], log);
 
 /** Answers what the gateway's step throws or rejects with. In a host's app, the host does. */
 const guarded =

@@ -301,3 +301,7 @@ describe('the gateway before the pages', () => {
     expect(sample.lines.map((line) => JSON.parse(line).event)).toEqual(['response.failed']);
   });
 });
+
+test('a path that is no percent-encoded text is not found, also below the documents', async () => {
+  for (const path of ['/docs/%E0', '/%E0']) expect((await http.get(path)).status, path).toBe(404);
+});
