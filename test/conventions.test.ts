@@ -69,7 +69,6 @@ const mayImport: Readonly<
   gateway: {
     folders: ['contract', 'domain', 'platform', 'http'],
     packages: [
-      /^express$/,
       /^helmet$/,
       /^pino$/,
       /^yaml$/,

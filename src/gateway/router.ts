@@ -26,7 +26,7 @@ import {
 import { type AnswerHook, hookPaths } from './hooks/hooks.js';
 import { createReceiver } from './hooks/receive.js';
 import { type Admin, createAdmin } from './http/admin.js';
-import { allow, answerBrowser, developerText, explain, type TextAnswer, wrongMethod } from './http/answer.js';
+import { allow, answerBrowser, explain, type TextAnswer, wrongMethod } from './http/answer.js';
 import { readBody } from './http/body.js';
 import { createCors, preflightHeaders, securityHeaders } from './http/headers.js';
 import { createRefusedOrigins } from './http/refused-origins.js';
@@ -167,11 +167,12 @@ const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'
       const earlier = mintedBy === requestId ? undefined : mintedBy;
       plain.info({ event, requestId, user, tenant, mintedBy: earlier, ms, code: 'OK' }, 'embed token');
     },
-    failed: ({ context, ms }: Handled, error: unknown, { code, status }: ReturnType<typeof answerBrowser>): void => {
+    failed: ({ context, ms }: Handled, error: unknown, refused: ReturnType<typeof answerBrowser>): void => {
+      const { code, status, withheld: detail } = refused;
       const { requestId, session, clientId: tenant } = context;
       const fields = { requestId, user: session?.subject, tenant, ms, code, ...explain(error) };
       if (status >= 500) log.error({ event: 'token.failed', ...fields }, 'embed token');
-      else log.info({ event: 'token.denied', ...fields, ...developerText(error, status) }, 'embed token');
+      else log.info({ event: 'token.denied', ...fields, ...(detail === undefined ? {} : { detail }) }, 'embed token');
       metrics.answered(code);
       if (error instanceof Refusal && code === 'RATE_LIMITED') metrics.limited(error.reason);
       audit.failed(context, error, ms);

@@ -53,34 +53,28 @@ export const retryAfter = (
   return seconds === null ? {} : { 'Retry-After': String(seconds) };
 };
 
-/** The caller's message for a failure of the service. The log has the cause under the same request id. */
-const failureMessage = (requestId: string): string =>
-  `Something failed on our side. Quote request id ${requestId} when you report it.`;
-
 /** Whether the request names a server that does not answer: the request is at fault. A server without room answers. */
 const namesWrongServer = ({ code }: Refusal, { reason }: DependencyUnavailable): boolean =>
   code === 'DATASOURCE_CONNECTION_ERROR' && reason === 'datasource-lost';
 
 /**
- * Returns the failure if a database or server is unavailable, else undefined. It is 503 in every operation, declared or
- * not. A refusal keeps its code and message; UPSTREAM_UNAVAILABLE is the gateway's code, so the service has its own.
- * spec-gap: the interface has no code for it.
+ * What callers of an operation are told. `statuses`: the errors that the operation declares. An unavailable database or
+ * server is 503 in every operation, declared or not. A refusal keeps its code and message; UPSTREAM_UNAVAILABLE is the
+ * gateway's code, so the service has its own. spec-gap: the interface has no code for it.
  */
-const serviceAway = (error: unknown, requestId: string): Failure | undefined => {
-  const fault = findUnavailable(error);
-  const code = 'SERVICE_UNAVAILABLE';
-  if (error instanceof Refusal && error.code === 'UPSTREAM_UNAVAILABLE') return refusedWith(error, 503, { code });
-  if (fault === undefined) return undefined;
-  if (error instanceof Refusal) return namesWrongServer(error, fault) ? undefined : refusedWith(error, 503);
-  const message = `A database of the service is unavailable. Try again shortly; quote request id ${requestId} when you report it.`;
-  return { status: 503, code, message, reason: fault.reason, retryAfterSeconds: null };
-};
-
-/** What callers of an operation are told. `statuses`: the errors that the operation declares. */
 export const ofService = (requestId: string, statuses: Telling['statuses'] = {}): Telling => ({
   statuses,
-  away: (error) => serviceAway(error, requestId),
-  failed: failureMessage(requestId),
+  away: (error) => {
+    const fault = findUnavailable(error);
+    const code = 'SERVICE_UNAVAILABLE';
+    if (error instanceof Refusal && error.code === 'UPSTREAM_UNAVAILABLE') return refusedWith(error, 503, { code });
+    if (fault === undefined) return undefined;
+    if (error instanceof Refusal) return namesWrongServer(error, fault) ? undefined : refusedWith(error, 503);
+    const message = `A database of the service is unavailable. Try again shortly; quote request id ${requestId} when you report it.`;
+    return { status: 503, code, message, reason: fault.reason, retryAfterSeconds: null };
+  },
+  // The log has the cause under the same request id.
+  failed: `Something failed on our side. Quote request id ${requestId} when you report it.`,
 });
 
 /**

@@ -62,20 +62,19 @@ export const answerError = (
 
 /**
  * Returns the response of `/embed-token` for an error. A browser reads it, so a 403 has a neutral message, its reason
- * code and the request's id, but names no rule, file or tenant. Write `developerText` of the error to the log.
+ * code and the request's id, but names no rule, file or tenant. `withheld` is the message for developers then, for the log.
  */
-export const answerBrowser = (thrown: unknown, requestId: string): ReturnType<typeof answerError> => {
+export const answerBrowser = (
+  thrown: unknown,
+  requestId: string,
+): ReturnType<typeof answerError> & { readonly withheld?: string } => {
   const answer = answerError(thrown);
   if (answer.status !== 403 || !(thrown instanceof Refusal)) return answer;
   const { code, status } = answer;
   const message = `You can't see these analytics. Ask your administrator. Reference: ${requestId}`;
   const error = { code, reason: publicReason(code, thrown.reason), message, status, requestId };
-  return { ...answer, body: JSON.stringify({ error }) };
+  return { ...answer, body: JSON.stringify({ error }), withheld: thrown.message };
 };
-
-/** Returns the error's message if the response withholds it from the browser, for the log. */
-export const developerText = (thrown: unknown, status: number): { readonly detail?: string } =>
-  status === 403 && thrown instanceof Refusal ? { detail: thrown.message } : {};
 
 /**
  * Returns the cause of an error as log fields. They contain no claim value: an expression is identified by its place.
