@@ -92,7 +92,7 @@ export const createDemoHost = (options: DemoHostOptions): Router => {
   const answer = (response: Response, value: string, maxAge: number) =>
     send(response, { status: 204, headers: ['Set-Cookie', cookie(value, maxAge)] });
   router.post('/demo/login', async (request, response) => {
-    const given = await bodyOf(request)({ maxBytes: 1024, multipart: undefined });
+    const given = await bodyOf(request)({ maxBytes: 1024 });
     const body = z.strictObject({ user: z.string() }).safeParse(given);
     const user = users.find(({ id }) => id === body.data?.user);
     const known = users.map(({ id }) => id).join(', ');

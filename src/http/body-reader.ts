@@ -10,7 +10,7 @@ import { assertFewJson, BodyTooLarge, bodyFault, type JsonBounds, otherType } fr
 import { decodeForm } from './forms.js';
 
 /** The bodies that an operation accepts. */
-export type BodyWanted = { readonly maxBytes: number; readonly multipart: Multipart | undefined };
+export type BodyWanted = { readonly maxBytes: number; readonly multipart?: Multipart | undefined };
 
 /** Called only after the caller is authenticated. Returns undefined if there is no body. */
 export type ReadBody = (wanted: BodyWanted) => Promise<unknown>;

@@ -37,4 +37,4 @@ export const requestIdOf = (response: Response): string => noteOf(response).requ
 const maxBodyBytes = 1024 * 1024;
 /** The body of a request. Throws INVALID_REQUEST_BODY with the place of each fault. */
 export const readInput = async <T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> =>
-  decodeBody(schema, (await bodyOf(request)({ maxBytes: maxBodyBytes, multipart: undefined })) ?? {});
+  decodeBody(schema, (await bodyOf(request)({ maxBytes: maxBodyBytes })) ?? {});

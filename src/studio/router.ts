@@ -130,44 +130,38 @@ const createOpenIdPaths = (options: StudioOptions) => {
   const enter = entering(options);
   // The issuer's page sends the browser back, so the cookie of the login must come with a link of another site.
   const attributes = { httpOnly: true, sameSite: 'lax', secure: isSecure, path: '/studio/login' } as const;
-  const failed = (response: Response, error: unknown): void => {
+  const failed = (response: Response, error: unknown): string => {
     const { code } = answerOf(error);
     log.info(
       { event: 'studio.refused', requestId: requestIdOf(response), path: '/studio/login', code, ...explain(error) },
       'studio',
     );
-    redirect(
-      response,
-      `/studio#login=${code === 'UNAUTHORIZED' ? 'no-role' : code === 'UPSTREAM_UNAVAILABLE' ? 'away' : 'failed'}`,
-    );
+    return `/studio#login=${code === 'UNAUTHORIZED' ? 'no-role' : code === 'UPSTREAM_UNAVAILABLE' ? 'away' : 'failed'}`;
   };
+  /** Sends the browser to the page that `step` returns, or to the login, which says why it failed. */
+  const leading =
+    (step: (openId: OpenId, request: Request, response: Response) => Promise<string>) =>
+    async (request: Request, response: Response): Promise<void> => {
+      if (openId === null)
+        throw new Refusal('NOT_FOUND', 'Logins by OpenID Connect are not configured: set studio.openId.');
+      const page = await step(openId, request, response).catch((error: unknown) => failed(response, error));
+      await redirect(response, page);
+    };
   return {
     kinds: async (_: Request, response: Response): Promise<void> => sendData(response, { openId: openId !== null }),
-    begin: async (_: Request, response: Response): Promise<void> => {
-      if (openId === null)
-        throw new Refusal('NOT_FOUND', 'Logins by OpenID Connect are not configured: set studio.openId.');
-      try {
-        const { address, cookie } = await openId.begin();
-        response.cookie(openIdCookie, cookie, { ...attributes, maxAge: loginMs });
-        redirect(response, address);
-      } catch (error) {
-        failed(response, error);
-      }
-    },
-    finish: async (request: Request, response: Response): Promise<void> => {
-      if (openId === null)
-        throw new Refusal('NOT_FOUND', 'Logins by OpenID Connect are not configured: set studio.openId.');
+    begin: leading(async ({ begin }, _, response) => {
+      const { address, cookie } = await begin();
+      response.cookie(openIdCookie, cookie, { ...attributes, maxAge: loginMs });
+      return address;
+    }),
+    finish: leading(async ({ finish }, request, response) => {
       const at = request.url.indexOf('?');
-      try {
-        const query = at < 0 ? '' : request.url.slice(at);
-        const { person, issuerToken } = await openId.finish(query, cookieOf(request.headers, openIdCookie));
-        response.clearCookie(openIdCookie, attributes);
-        await enter(person, response, issuerToken);
-        redirect(response, '/studio');
-      } catch (error) {
-        failed(response, error);
-      }
-    },
+      const query = at < 0 ? '' : request.url.slice(at);
+      const { person, issuerToken } = await finish(query, cookieOf(request.headers, openIdCookie));
+      response.clearCookie(openIdCookie, attributes);
+      await enter(person, response, issuerToken);
+      return '/studio';
+    }),
   };
 };
 
@@ -212,24 +206,26 @@ const createSessionPaths = (options: StudioOptions) => {
   };
 };
 
+/** What the dispatch reads of a request, besides its path. */
+const askedBy = ({ addressOf }: Pick<StudioOptions, 'addressOf'>, request: Request, response: Response) => {
+  const { method, query } = request;
+  const requestId = requestIdOf(response);
+  const sender = senderOf(addressOf, request);
+  return { method, query, readBody: bodyOf(request), sender, requestId, signal: goneSignal(response, requestId) };
+};
+
 /** Answers operations of the service and commands of the gateway, as `work` allows them. */
 const createWorkPaths = (options: StudioOptions) => {
-  const { work, addressOf } = options;
+  const { work } = options;
   const loggedIn = loggedInOf(options);
   return {
     operation: async (request: Request, response: Response): Promise<void> => {
       const { session } = await loggedIn(request);
-      const requestId = requestIdOf(response);
-      const answer = await work.callOperation(session.person, {
-        method: request.method,
-        path: request.path.slice('/studio'.length),
-        query: request.query,
-        readBody: bodyOf(request),
-        sender: senderOf(addressOf, request),
-        requestId,
-        signal: goneSignal(response, requestId),
-      });
-      await sendAnswer(response, answer);
+      const path = request.path.slice('/studio'.length);
+      await sendAnswer(
+        response,
+        await work.callOperation(session.person, { ...askedBy(options, request, response), path }),
+      );
     },
     command: async (request: Request, response: Response): Promise<void> => {
       const { session } = await loggedIn(request);
@@ -244,7 +240,7 @@ const createWorkPaths = (options: StudioOptions) => {
 
 /** Answers what the user of a view would be answered. */
 const createViewPath = (options: StudioOptions) => {
-  const { sessions, views, operations, dispatch, authenticate, addressOf } = options;
+  const { sessions, views, operations, dispatch, authenticate } = options;
   const find = createRoutes(Object.values(operations));
   return async (request: Request, response: Response): Promise<void> => {
     const { token, sessionId } = views.open(bearerOf(request.headers));
@@ -259,19 +255,13 @@ const createViewPath = (options: StudioOptions) => {
     }
     for (const { operation } of matches) assertReads(person, operation.reads);
     const caller = await authenticate(['guestToken'], token);
-    const requestId = requestIdOf(response);
     const answer = await dispatch({
-      method: request.method,
+      ...askedBy(options, request, response),
       path,
-      query: request.query,
       authorization: undefined,
       caller: matches[0]?.operation.viewedAs === 'author' ? asAuthor(caller, person) : asView(caller, person),
       showsCauses: true,
       acceptLanguage: request.headers['accept-language'],
-      readBody: bodyOf(request),
-      sender: senderOf(addressOf, request),
-      requestId,
-      signal: goneSignal(response, requestId),
     });
     if (answer === undefined) throw new Refusal('NOT_FOUND', 'There is no such path.');
     await sendAnswer(response, answer);
