@@ -5,6 +5,7 @@ import { dirname, join, posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Marked } from 'marked';
 import MiniSearch from 'minisearch';
+import { escapeMarkup } from '../../../dist/domain/markup.js';
 
 /** Pages outside of docs/ that documents lead to, and where they are served. */
 const others = {
@@ -14,9 +15,6 @@ const others = {
   'SECURITY.md': '/docs/security',
   'test/bench/RESULTS.md': '/docs/results',
 };
-
-const escapeHtml = (text) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** The path that a Markdown file is served at, as `/docs/how-to/embedding`. */
 const pathOf = (file) => others[file] ?? `/${file.replace(/\.md$/, '').replace(/\/README$/, '')}`;
@@ -58,7 +56,7 @@ const placeOf = (text, file) => {
   if (tag === undefined) throw new Error(`${file}: a live example is one element with attributes: ${text}`);
   const pairs = [...attributes.matchAll(/([\w-]+)(?:=(?:"([^"]*)"|'([^']*)'))?/g)];
   const values = Object.fromEntries(pairs.map(([, name, double, single]) => [name, double ?? single ?? '']));
-  const data = `data-tag="${tag}" data-attributes="${escapeHtml(JSON.stringify(values))}"`;
+  const data = `data-tag="${tag}" data-attributes="${escapeMarkup(JSON.stringify(values))}"`;
   return `<div class="live" ${data}><button type="button" hidden>Show it here</button><p role="status"></p></div>\n`;
 };
 
@@ -71,26 +69,26 @@ const createRenderer = (file, site) => {
         const id = anchorOf(text);
         const inner = this.parser.parseInline(tokens);
         headings.push({ id, depth, text: plain(inner) });
-        if (depth === 1) return `<h1 id="${escapeHtml(id)}">${inner}</h1>\n`;
-        return `<h${depth} id="${escapeHtml(id)}"><a href="#${escapeHtml(id)}">${inner}</a></h${depth}>\n`;
+        if (depth === 1) return `<h1 id="${escapeMarkup(id)}">${inner}</h1>\n`;
+        return `<h${depth} id="${escapeMarkup(id)}"><a href="#${escapeMarkup(id)}">${inner}</a></h${depth}>\n`;
       },
       link({ href, tokens }) {
         const inner = this.parser.parseInline(tokens);
         const target = targetOf(href, file, site);
-        return target === undefined ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
+        return target === undefined ? inner : `<a href="${escapeMarkup(target)}">${inner}</a>`;
       },
       image({ href, text }) {
         const target = posix.normalize(posix.join(dirname(file), href));
         site.images.add(target);
-        return `<img src="/docs/files/${escapeHtml(target)}" alt="${escapeHtml(text)}">`;
+        return `<img src="/docs/files/${escapeMarkup(target)}" alt="${escapeMarkup(text)}">`;
       },
       code({ text, lang }) {
-        const shown = `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
+        const shown = `<pre tabindex="0"><code>${escapeMarkup(text)}</code></pre>\n`;
         return lang === 'html live' ? `${shown}${placeOf(text, file)}` : shown;
       },
       // Comments say how a block is checked; nothing else is written as HTML.
       html({ text }) {
-        return /^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text);
+        return /^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeMarkup(text);
       },
     },
   });
@@ -125,16 +123,16 @@ const navigation = (chapters, current) =>
     .map(({ name, links }) => {
       const items = links.map(({ label, path }) => {
         const mark = path === current ? ' aria-current="page"' : '';
-        return `<li><a href="${path}"${mark}>${escapeHtml(label)}</a></li>`;
+        return `<li><a href="${path}"${mark}>${escapeMarkup(label)}</a></li>`;
       });
-      return `<h2>${escapeHtml(name)}</h2><ul>${items.join('')}</ul>`;
+      return `<h2>${escapeMarkup(name)}</h2><ul>${items.join('')}</ul>`;
     })
     .join('\n');
 
 const contentsOf = (headings) => {
   const parts = headings.filter(({ depth }) => depth === 2);
   if (parts.length < 3) return '';
-  const items = parts.map(({ id, text }) => `<li><a href="#${escapeHtml(id)}">${escapeHtml(text)}</a></li>`);
+  const items = parts.map(({ id, text }) => `<li><a href="#${escapeMarkup(id)}">${escapeMarkup(text)}</a></li>`);
   return `<aside aria-label="On this page"><h2>On this page</h2><ul>${items.join('')}</ul></aside>`;
 };
 
@@ -144,7 +142,7 @@ const writeHtml = ({ path, title, body, headings }, chapters) => `<!doctype html
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)} · Guestlist</title>
+<title>${escapeMarkup(title)} · Guestlist</title>
 <link rel="icon" href="/docs/icon.svg">
 <link rel="stylesheet" href="/docs/pages.css">
 <script type="module" src="/docs/search.js"></script>
