@@ -20,15 +20,12 @@ export type ReadUnsubscribe = (text: string) => Promise<Unsubscribed | undefined
 /** Returns false if there is nothing to act on any more. */
 type Act<About> = (about: About) => Promise<boolean>;
 
-type Options = {
-  readonly read: ReadUnsubscribe;
-  readonly stop: Act<Unsubscribed>;
-  /** Returns the id of the address that a link confirms, if its tag is right. */
-  readonly readConfirm: (text: string) => Promise<string | undefined>;
-  readonly confirm: Act<string>;
-};
-
-const policy = plainPagePolicy.replace("form-action 'none'", "form-action 'self'");
+const headers = flat({
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': plainPagePolicy.replace("form-action 'none'", "form-action 'self'"),
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+});
 
 type Pages = { readonly ask: string; readonly done: string; readonly unknown: string };
 
@@ -45,39 +42,37 @@ const confirming: Pages = {
   unknown: renderPlainPage(html`<p>This link is not valid, was used before, or is too old.</p>`),
 };
 
-const page =
-  (answer: (text: string) => Promise<{ readonly status: number; readonly body: string }>): RequestHandler =>
-  async ({ params }, response) => {
-    const { status, body } = await answer(String(params.text));
-    const headers = flat({
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': policy,
-      'Cache-Control': 'no-store',
-      'Referrer-Policy': 'no-referrer',
-    });
-    return send(response, { status, headers, body });
+/** A GET changes nothing: programs that look for viruses open every link. */
+const answerLink =
+  <About>(
+    { ask, done, unknown }: Pages,
+    { read, act }: { readonly read: (text: string) => Promise<About | undefined>; readonly act: Act<About> },
+  ): RequestHandler =>
+  async ({ method, params }, response) => {
+    const isPost = method === 'POST';
+    const found = await read(String(params.text));
+    const isGood = found !== undefined && (!isPost || (await act(found)));
+    const page = isPost ? done : ask;
+    return send(response, { status: isGood ? 200 : 404, headers, body: isGood ? page : unknown });
   };
 
-/** A GET changes nothing: programs that look for viruses open every link. */
-const addLink = <About>(
-  router: Router,
-  path: string,
-  { ask, done, unknown }: Pages,
-  { read, act }: { readonly read: (text: string) => Promise<About | undefined>; readonly act: Act<About> },
-): void => {
-  const missing = { status: 404, body: unknown };
-  const show = page(async (text) => ((await read(text)) === undefined ? missing : { status: 200, body: ask }));
-  const end = page(async (text) => {
-    const found = await read(text);
-    return found !== undefined && (await act(found)) ? { status: 200, body: done } : missing;
-  });
-  router.get(`${path}/:text`, show);
-  router.post(`${path}/:text`, end);
-};
-
-export const createMailLinksRouter = ({ read, stop, readConfirm, confirm }: Options): Router => {
+export const createMailLinksRouter = ({
+  read,
+  stop,
+  readConfirm,
+  confirm,
+}: {
+  readonly read: ReadUnsubscribe;
+  readonly stop: Act<Unsubscribed>;
+  /** Returns the id of the address that a link confirms, if its tag is right. */
+  readonly readConfirm: (text: string) => Promise<string | undefined>;
+  readonly confirm: Act<string>;
+}): Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
-  addLink(router, unsubscribePath, stopping, { read, act: stop });
-  addLink(router, confirmPath, confirming, { read: readConfirm, act: confirm });
+  const links = [
+    [unsubscribePath, answerLink(stopping, { read, act: stop })],
+    [confirmPath, answerLink(confirming, { read: readConfirm, act: confirm })],
+  ] as const;
+  for (const [path, answer] of links) router.route(`${path}/:text`).get(answer).post(answer);
   return router;
 };
