@@ -2,12 +2,13 @@
  * The demo's host application. It logs a demo user in with a session from its own issuer. It never runs in production.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { type Request, type Response, Router } from 'express';
+import { type Response, Router } from 'express';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { bodyOf } from '../http/body-reader.js';
+import { cookieOf } from '../http/request.js';
 import { json, send } from '../http/sending.js';
 import type { DemoUser } from './bundle.js';
 
@@ -52,15 +53,8 @@ const view = ({ id, name, title, org_id, roles, region, description }: DemoUser)
   description,
 });
 
-const cookieOf = (request: Request, name: string): string | undefined =>
-  request.headers.cookie
-    ?.split(';')
-    .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(`${name}=`))
-    ?.slice(name.length + 1);
-
-const readSession = (options: DemoHostOptions, token: string | undefined): jwt.JwtPayload | null => {
-  if (token === undefined) return null;
+const readSession = (options: DemoHostOptions, token: string | null): jwt.JwtPayload | null => {
+  if (token === null) return null;
   try {
     const claims = jwt.verify(token, options.secret, {
       algorithms: ['HS256'],
@@ -83,7 +77,7 @@ export const createDemoHost = (options: DemoHostOptions): Router => {
     `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`;
 
   router.get('/demo/session', (request, response) => {
-    const claims = readSession(options, cookieOf(request, cookieName));
+    const claims = readSession(options, cookieOf(request.headers, cookieName));
     const user = users.find(({ id }) => id === claims?.sub);
     const current = user === undefined ? null : { ...view(user), claims };
     return send(response, { status: 200, headers: json, body: { users: users.map(view), current } });

@@ -1,6 +1,6 @@
 /** What the front notes of each request: its id, and what its one line in the log and its measure say at the end. */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
 import type { DispatchResponse } from './bind.js';
@@ -21,6 +21,21 @@ export const pathOf = (request: Pick<IncomingMessage, 'url'>): string => localUr
 /** Whether the method changes nothing. */
 export const readsOnly = ({ method }: Pick<IncomingMessage, 'method'>): boolean =>
   method === 'GET' || method === 'HEAD';
+
+/**
+ * Returns the cookie's value. If several cookies of that name have different values, returns the empty string, which is
+ * refused.
+ */
+export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string | null => {
+  const values = (cookie ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1).replace(/^"(.*)"$/, '$1'));
+  const [first] = values;
+  if (first === undefined) return null;
+  return values.every((value) => value === first) ? first : '';
+};
 
 type Note = { readonly requestId: string } & Partial<Pick<DispatchResponse, 'operation' | 'refused'>>;
 

@@ -3,10 +3,10 @@ import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
 import type { StudioSession } from '../domain/studio/person.js';
-import { cookieOf, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
+import { isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import { bodyOf } from '../http/body-reader.js';
 import { decodeBody } from '../http/faults.js';
-import { noteOf, readsOnly } from '../http/request.js';
+import { cookieOf, noteOf, readsOnly } from '../http/request.js';
 import { assertOwnPage } from './access.js';
 import { type StudioSessions, studioCookie } from './sessions.js';
 

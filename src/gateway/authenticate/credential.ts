@@ -21,21 +21,6 @@ export const isAuthorizedTwice = ({ rawHeaders }: IncomingMessage): boolean => {
   return count > 1;
 };
 
-/**
- * Returns the cookie's value. If several cookies of that name have different values, returns the empty string, which is
- * refused.
- */
-export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string | null => {
-  const values = (cookie ?? '')
-    .split(';')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1).replace(/^"(.*)"$/, '$1'));
-  const [first] = values;
-  if (first === undefined) return null;
-  return values.every((value) => value === first) ? first : '';
-};
-
 /** The origins whose pages may use a session cookie. */
 export type Origins = {
   /** Allowed origins other than the gateway's own, such as `https://app.example.com`. */

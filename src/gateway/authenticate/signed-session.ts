@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
+import { cookieOf } from '../../http/request.js';
 import {
   assertIssuers,
   assertStillValid,
@@ -14,7 +15,7 @@ import {
 } from '../../platform/jwt.js';
 import { createLru } from '../../platform/lru.js';
 import type { SessionReason } from '../common/reasons.js';
-import { bearerOf, cookieOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './credential.js';
+import { bearerOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './credential.js';
 import type { RequestGuard } from './limits.js';
 
 export type IdentityOptions = Origins & {
