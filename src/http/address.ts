@@ -46,7 +46,17 @@ const addressOf = (request: IncomingMessage, trustedProxies: number): string => 
   return forwarded ?? nameOf(request.socket.remoteAddress ?? '') ?? 'unknown';
 };
 
-export type AddressesOptions = {
+export type AddressOf = (request: IncomingMessage) => string;
+
+/**
+ * As `addressOf`. Logs once if X-Forwarded-For arrives but no proxy is configured: all callers behind that proxy then
+ * share one address and one limit.
+ */
+export const createAddresses = ({
+  trustedProxies,
+  log,
+  note,
+}: {
   /**
    * Number of proxies in front that each append their caller's address to X-Forwarded-For. 0: the header is ignored.
    */
@@ -54,15 +64,7 @@ export type AddressesOptions = {
   readonly log: Pick<Log, 'error'>;
   /** Called if a request came through a proxy that is not configured. */
   readonly note?: (() => void) | undefined;
-};
-
-export type AddressOf = (request: IncomingMessage) => string;
-
-/**
- * As `addressOf`. Logs once if X-Forwarded-For arrives but no proxy is configured: all callers behind that proxy then
- * share one address and one limit.
- */
-export const createAddresses = ({ trustedProxies, log, note }: AddressesOptions): AddressOf => {
+}): AddressOf => {
   let isSaid = trustedProxies > 0;
   return (request) => {
     const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers;

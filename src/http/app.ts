@@ -118,10 +118,14 @@ const fixes = (failed: readonly string[], fixOf: AppDeps['fixOf']): { readonly f
   return known.length === 0 ? {} : { fix: Object.fromEntries(known) };
 };
 
-type ReadinessDeps = Pick<AppDeps, 'ready' | 'fixOf' | 'warnings' | 'log' | 'doors'>;
-
 const readiness =
-  ({ ready, fixOf, warnings = () => ({}), log, doors = openDoors }: ReadinessDeps): Step =>
+  ({
+    ready,
+    fixOf,
+    warnings = () => ({}),
+    log,
+    doors = openDoors,
+  }: Pick<AppDeps, 'ready' | 'fixOf' | 'warnings' | 'log' | 'doors'>): Step =>
   async (request, response) => {
     const answered = await Promise.resolve()
       .then(ready)

@@ -84,16 +84,6 @@ export type Dispatch = (request: DispatchRequest) => Promise<DispatchResponse | 
 /** Receives internal failures with their full cause. */
 export type ServiceLog = Pick<Log, 'error' | 'info'>;
 
-export type DispatchDeps<Operations> = {
-  readonly operations: Operations;
-  readonly handlers: HandlersOf<Operations>;
-  readonly authenticate: Authenticate;
-  /** Left out: no limits apply. */
-  readonly limits?: AdmissionLimits;
-  readonly log: ServiceLog;
-  readonly newRequestId?: () => string;
-};
-
 type AnyHandler = (caller: Caller, input: unknown, signal: AbortSignal) => Promise<unknown>;
 type Answer = Pick<DispatchResponse, 'status' | 'headers' | 'body' | 'contentType'> & {
   readonly refused?: { readonly code: Code; readonly reason: Reason; readonly message?: string };
@@ -369,7 +359,15 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
   limits: limited,
   log,
   newRequestId = randomUUID,
-}: DispatchDeps<Operations>): Dispatch => {
+}: {
+  readonly operations: Operations;
+  readonly handlers: HandlersOf<Operations>;
+  readonly authenticate: Authenticate;
+  /** Left out: no limits apply. */
+  readonly limits?: AdmissionLimits;
+  readonly log: ServiceLog;
+  readonly newRequestId?: () => string;
+}): Dispatch => {
   const { admit, countMore, refusedBody } = createAdmission(authenticate, limited ?? null);
   const find = createRoutes(Object.values(operations));
   // The cast is safe: HandlersOf pairs each operation with its use case, and `decode` and `authenticate` produce the

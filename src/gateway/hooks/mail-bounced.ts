@@ -13,8 +13,6 @@ export type Bounce = { readonly deliveryId: string; readonly isHard: boolean };
 /** Returns false if no such message was sent, or its return is known. */
 export type RecordBounce = (bounce: Bounce) => Promise<boolean>;
 
-export type MailBouncedOptions = SignedOptions & { readonly record: RecordBounce; readonly log: Log };
-
 /** A message id is the id of its delivery, and the domain of the sender. */
 const messageId = z
   .string()
@@ -28,7 +26,11 @@ const decode = (text: string): Bounce => {
 };
 
 /** Answers `{data: {isApplied}, error: null}`, or an error in the format of the interface. */
-export const createMailBounced = ({ record, log, ...options }: MailBouncedOptions): Handle => {
+export const createMailBounced = ({
+  record,
+  log,
+  ...options
+}: SignedOptions & { readonly record: RecordBounce; readonly log: Log }): Handle => {
   const readSigned = signedReader(options);
   const receive = createReceiver(
     (_, response, answer) => send(response, { ...answer, headers: [...json, ...answer.headers] }),
