@@ -49,7 +49,7 @@ export type AppDeps = {
   readonly mcp?: { readonly dispatch: Dispatch; readonly roots: readonly string[] } | null;
   /** The gateway, which begins, answers and logs its own requests. Null: it runs in another process. */
   readonly gateway?: Step | null;
-  /** Further routers. They come after the app's own paths. */
+  /** Studio, the links of messages, and the demo's host. They come after the app's own paths. */
   readonly routers?: readonly RequestHandler[];
 };
 
@@ -148,37 +148,6 @@ const exposition =
     return send(response, { status: 200, headers: ['Content-Type', contentType], body });
   };
 
-/** Serves the documentation, and in it the reference of the interface. */
-const mountReference = (
-  app: Express,
-  document: () => OpenApiDocument,
-  { doors = openDoors, documents }: Pick<AppDeps, 'doors' | 'documents'>,
-): void => {
-  app.get(['/openapi.json', '/docs', '/docs/{*page}'], guardDoor(doors, 'interface'));
-  app.get(
-    '/openapi.json',
-    text('application/json; charset=utf-8', () => JSON.stringify(document())),
-  );
-  app.get(
-    '/docs/api',
-    text('text/html; charset=utf-8', () => renderDocs(document())),
-  );
-  app.get(
-    '/docs/style.css',
-    text('text/css; charset=utf-8', () => docsStyle),
-  );
-  if (documents !== undefined) app.get(['/docs', '/docs/{*page}'], serveDocuments(documents));
-};
-
-/** Serves probes and metrics for operators. */
-const mountOperations = (app: Express, deps: Pages): void => {
-  const { service, metrics, doors = openDoors } = deps;
-  if (service !== null) mountReference(app, service.document, deps);
-  app.get('/healthz', alive);
-  app.get('/readyz', readiness(deps));
-  if (metrics !== undefined) app.get('/metrics', guardDoor(doors, 'operations'), exposition(metrics));
-};
-
 /** The pages of this process, for the page at `/`. */
 const linksOf = ({ service, assets, doors = openDoors }: AppDeps): readonly HomeLink[] => [
   ...(assets.has('/demo')
@@ -228,17 +197,36 @@ const guarded =
 
 type Pages = Omit<AppDeps, 'assets' | 'mcp' | 'gateway'>;
 
+/** Serves the documentation, and in it the reference of the interface. */
+const mountReference = (
+  app: Express,
+  document: () => OpenApiDocument,
+  { doors = openDoors, documents }: Pages,
+): void => {
+  const whole = ['/docs', '/docs/{*page}'];
+  const texts = [
+    ['/openapi.json', 'application/json', () => JSON.stringify(document())],
+    ['/docs/api', 'text/html', () => renderDocs(document())],
+    ['/docs/style.css', 'text/css', () => docsStyle],
+  ] as const;
+  app.get(['/openapi.json', ...whole], guardDoor(doors, 'interface'));
+  for (const [path, type, write] of texts) app.get(path, text(`${type}; charset=utf-8`, write));
+  if (documents !== undefined) app.get(whole, serveDocuments(documents));
+};
+
 /** Pages, and the routers of others, by Express. `own`: what this port alone serves. */
 const createPages = (begin: Begin, deps: Pages, own: readonly Step[] = []): Express => {
+  const { service, metrics, doors = openDoors, routers = [], log } = deps;
   const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  app.enable('strict routing');
+  for (const setting of ['x-powered-by', 'etag']) app.disable(setting);
+  for (const setting of ['case sensitive routing', 'strict routing']) app.enable(setting);
   app.use(began(begin));
-  mountOperations(app, deps);
-  for (const step of [...own, ...(deps.routers ?? []), answerNotFound]) app.use(step as RequestHandler);
-  app.use(answerError(deps.log));
+  if (service !== null) mountReference(app, service.document, deps);
+  app.get('/healthz', alive);
+  app.get('/readyz', readiness(deps));
+  if (metrics !== undefined) app.get('/metrics', guardDoor(doors, 'operations'), exposition(metrics));
+  for (const step of [...own, ...routers, answerNotFound]) app.use(step as RequestHandler);
+  app.use(answerError(log));
   return app;
 };
 
