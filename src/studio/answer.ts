@@ -1,8 +1,9 @@
 /** How Studio answers what a handler threw. */
 import { createApiKey } from '../contract/api-keys.js';
 import { createServiceToken } from '../contract/service-tokens.js';
+import type { Log } from '../domain/log-events.js';
 import { gatewayErrors } from '../gateway/common/wire.js';
-import { answerError } from '../gateway/http/answer.js';
+import { answerError, explain } from '../gateway/http/answer.js';
 
 /** Codes of the service, which the gateway's own answers do not have. A view that ended is no end of the session. */
 const statuses = {
@@ -18,3 +19,17 @@ const statuses = {
 };
 
 export const answerOf = (error: unknown): ReturnType<typeof answerError> => answerError(error, statuses);
+
+/** Returns the answer to what a handler threw, and logs it. */
+export const refuse = (
+  { log }: { readonly log: Log },
+  error: unknown,
+  requestId: string,
+  path: string,
+): ReturnType<typeof answerError> => {
+  const answer = answerOf(error);
+  const line = { requestId, path: path.slice(0, 500), code: answer.code, ...explain(error) };
+  if (answer.status >= 500) log.error({ event: 'studio.failed', ...line }, 'studio');
+  else log.info({ event: 'studio.refused', ...line }, 'studio');
+  return answer;
+};

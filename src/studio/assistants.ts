@@ -10,7 +10,6 @@ import { Refusal } from '../domain/refusal.js';
 import type { StudioSession } from '../domain/studio/person.js';
 import { bearerOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
-import { explain } from '../gateway/http/answer.js';
 import type { AddressOf } from '../http/address.js';
 import { senderOf } from '../http/admission.js';
 import { bodyOf } from '../http/body-reader.js';
@@ -24,7 +23,7 @@ import { answerMessage } from '../mcp/server.js';
 import { type Tool, toolsOf } from '../mcp/tools.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { mayCall } from './access.js';
-import { answerOf } from './answer.js';
+import { refuse } from './answer.js';
 import { requestIdOf } from './requests.js';
 import type { StudioSessions } from './sessions.js';
 import type { Work } from './work.js';
@@ -117,17 +116,10 @@ export const createAssistantPath = (
   // Everything that Studio offers and that has words for assistants.
   const offered = [...Object.values(options.operations), ...options.commands];
   const all = toolsOf(offered.filter(({ roles }) => roles !== undefined));
-  const failureOf = (error: unknown, tool: Tool, requestId: string): ToolResult => {
-    const { status, code, body } = answerOf(error);
-    const line = { requestId, path: `/studio/mcp ${tool.name}`, code, ...explain(error) };
-    if (status >= 500) options.log.error({ event: 'studio.failed', ...line }, 'studio');
-    else options.log.info({ event: 'studio.refused', ...line }, 'studio');
-    return resultOf(body, true);
-  };
   return async (request, response) => {
     assertNoOtherPage(request, options.origins);
     const session = await sessionOf(options, request);
-    const body = await bodyOf(request)({ maxBytes: maxBodyBytes, multipart: undefined });
+    const body = await bodyOf(request)({ maxBytes: maxBodyBytes });
     const wrong = messageFault(body);
     if (wrong !== undefined) throw new Refusal('INVALID_REQUEST_BODY', wrong);
     const requestId = requestIdOf(response);
@@ -142,7 +134,9 @@ export const createAssistantPath = (
       headers: headersFor(request.headers),
       call: async (tool, given = {}) => {
         if (!isRecord(given)) throw new Error('the protocol allows only an object as arguments');
-        return call(options, asking, tool, given).catch((error: unknown) => failureOf(error, tool, requestId));
+        return call(options, asking, tool, given).catch((error: unknown) =>
+          resultOf(refuse(options, error, requestId, `/studio/mcp ${tool.name}`).body, true),
+        );
       },
     });
     await send(response, { status: answered.status, headers: json, body: await answered.text() });

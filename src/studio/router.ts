@@ -22,7 +22,7 @@ import { createRoutes } from '../http/routes.js';
 import { goneSignal, json, redirect, send, sendData } from '../http/sending.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { assertReads, assertRole } from './access.js';
-import { answerOf } from './answer.js';
+import { answerOf, refuse } from './answer.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
 import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf } from './requests.js';
@@ -90,16 +90,13 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
 
 /** Answers what a handler throws, and logs it. */
 const answering =
-  ({ log }: Pick<StudioOptions, 'log'>) =>
+  (options: Pick<StudioOptions, 'log'>) =>
   (handle: (request: Request, response: Response) => Promise<void>): RequestHandler =>
   async (request, response) => {
     try {
       await handle(request, response);
     } catch (error) {
-      const { status, code, body, headers } = answerOf(error);
-      const line = { requestId: requestIdOf(response), path: request.path.slice(0, 500), code, ...explain(error) };
-      if (status >= 500) log.error({ event: 'studio.failed', ...line }, 'studio');
-      else log.info({ event: 'studio.refused', ...line }, 'studio');
+      const { status, body, headers } = refuse(options, error, requestIdOf(response), request.path);
       if (response.headersSent) return void response.destroy();
       return send(response, { status, headers: [...json, ...headers], body });
     }
