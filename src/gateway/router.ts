@@ -42,7 +42,7 @@ import {
 import { createViewAs, type ViewAs } from './view-as.js';
 
 /** What the router serves: the steps of `/embed-token`, the hooks, the operators' commands, and the gateway's own lifetime. */
-export type GatewayHandlers = {
+export type GatewayHandlers = Pick<MountedGateway, 'assertReady' | 'checks' | 'close'> & {
   readonly steps: EmbedTokenSteps;
   /** Null: no session is kept, so nothing can be decided for users who are away. */
   readonly recipients: Recipients | null;
@@ -52,12 +52,6 @@ export type GatewayHandlers = {
   /** Name of the data app of the policy in force. */
   readonly dataApp: () => string;
   readonly guards: Limits['guards'];
-  /** Rejects with UPSTREAM_UNAVAILABLE if the ledger does not answer. */
-  readonly assertReady: () => Promise<void>;
-  /** The checks of `/readyz`; each rejects if its dependency cannot serve. */
-  readonly checks: readonly Check[];
-  /** Ends the background work. */
-  readonly close: () => Promise<void>;
 };
 
 type Mount = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
@@ -66,7 +60,7 @@ type Mount = (request: IncomingMessage, response: ServerResponse, next: (error?:
 export type MountedGateway = Mount & {
   /** Resolves once the ledger has answered; rejects with UPSTREAM_UNAVAILABLE if it does not. */
   readonly assertReady: () => Promise<void>;
-  /** The checks of `/readyz`. */
+  /** The checks of `/readyz`; each rejects if its dependency cannot serve. */
   readonly checks: readonly Check[];
   /** Ends the background work. */
   readonly close: () => Promise<void>;
