@@ -21,8 +21,11 @@ type Tenant = {
 };
 type User = {
   readonly sub: string;
-  /** Whether the user was revoked. `owed`: the revocation was sent but not answered. */
-  revocation: 'none' | 'owed' | 'done';
+  /**
+   * Whether the user was revoked. `owed`: the revocation was sent but not answered. `pending`: the answer says that the
+   * service could not be reached, and that the gateway tries again.
+   */
+  revocation: 'none' | 'owed' | 'pending' | 'done';
 };
 type Login = {
   readonly tenant: Tenant;
@@ -49,7 +52,7 @@ export type Host = {
   /** Sends requests until `stop` is called. */
   readonly run: () => Promise<void>;
   readonly stop: () => void;
-  /** Sends unanswered events again until they are acknowledged. Returns the duration of the slowest in milliseconds. */
+  /** Sends unanswered events again until they are acknowledged, and waits for revocations that are tried again. Returns the duration of the slowest in milliseconds. */
   readonly finishOwed: () => Promise<number>;
   /** Continues interrupted roll-outs to their end. Returns the duration in milliseconds. */
   readonly finishRollouts: () => Promise<number>;
@@ -108,10 +111,10 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
     const authorization = `Bearer ${session(used(), { ...analyst(clientId), sub })}`;
     return ask('/embed-token', { method: 'POST', headers: { authorization } });
   };
-  const reads = async ({ token, tenant }: Login): Promise<boolean> => {
+  const statusOfRead = async ({ token, tenant }: Login): Promise<number> => {
     const headers = { authorization: `Bearer ${token}` };
     const path = `/api/v2/guest/dashboards/${encodeURIComponent(`delays--${tenant.clientId}`)}`;
-    return (await askOnce(`${used().url}${path}`, { headers })).status === 200;
+    return (await askOnce(`${used().url}${path}`, { headers })).status;
   };
 
   const sendOwed = async (tenant: Tenant): Promise<boolean> => {
@@ -178,9 +181,10 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
       if (user?.revocation !== 'none') continue;
       user.revocation = 'owed';
       const input = { by: 'user', subject: user.sub, issuer: 'guestlist-demo', reason: 'left' };
-      const { status } = await command('revoke', input);
-      if (status !== 200) continue;
-      user.revocation = 'done';
+      const { status, body } = await command('revoke', input);
+      const said = status === 200 ? /"service":"(done|pending)"/.exec(body)?.[1] : undefined;
+      if (said !== 'done' && said !== 'pending') continue;
+      user.revocation = said;
       acknowledged += 1;
     }
   };
@@ -218,9 +222,17 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
     const acknowledgedChanges = tenant.changes - (tenant.owed === undefined ? 0 : 1);
     const since = tenant === steady ? [] : life.slice(answered, acknowledgedChanges);
     if (revocation === 'done' || since.some((kind) => kind === 'suspended' || kind === 'deleted')) return false;
-    if (revocation === 'owed' || tenant.owed !== undefined) return undefined;
+    if (revocation === 'owed' || revocation === 'pending' || tenant.owed !== undefined) return undefined;
     if (tenant.state === 'suspended' || tenant.state === 'deleted') return false;
     return tenant.changes === asked ? true : undefined;
+  };
+  /** Waits until the gateway has done what it promised to try again. */
+  const finishPending = async (): Promise<void> => {
+    for (const login of [...logins, ...earlier]) {
+      if (login.user.revocation !== 'pending' || !login.isBeforeRevocation) continue;
+      while ((await statusOfRead(login)) !== 401) await wait(retryEveryMs);
+      login.user.revocation = 'done';
+    }
   };
   const findWrongTokens = async (): Promise<readonly string[]> => {
     const sample = Array.from({ length: Math.min(sampleOfEarlier, earlier.length) }, () =>
@@ -229,7 +241,7 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
     const wrong: string[] = [];
     for (const login of [...logins, ...sample]) {
       const must = login === undefined ? undefined : mustRead(login);
-      if (login === undefined || must === undefined || (await reads(login)) === must) continue;
+      if (login === undefined || must === undefined || ((await statusOfRead(login)) === 200) === must) continue;
       wrong.push(`a token of ${login.tenant.clientId} (${login.tenant.state}) ${must ? 'does not read' : 'reads'}`);
     }
     earlier.push(...logins.splice(0));
@@ -299,6 +311,7 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
     finishOwed: async () => {
       const startedMs = performance.now();
       for (const tenant of tenants) while (!(await sendOwed(tenant))) await wait(retryEveryMs);
+      await finishPending();
       return performance.now() - startedMs;
     },
     finishRollouts: async () => {
