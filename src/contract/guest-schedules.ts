@@ -5,19 +5,17 @@ import { mostWatched } from '../domain/deliver/operator.js';
 import { type Audience, mostNamed, mostRecipients } from '../domain/deliver/recipients.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../domain/deliver/reports.js';
 import type { ListedSchedule } from '../domain/deliver/schedule.js';
-import { reportFormats } from '../domain/deliver/schedule.js';
-import { guestFilterValues, identifier, list } from './fields.js';
+import { identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
 import {
-  alert,
-  catchUp,
-  dashboardFilter,
   toldDelivery as delivery,
   encodeDelivery,
+  encodeSchedule,
+  encodeWatched,
   isPaused,
-  metricIds,
-  newAlert,
-  recurrence,
+  schedule as made,
+  newPlan,
+  plan,
 } from './schedule-parts.js';
 
 const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
@@ -25,11 +23,6 @@ const allErrors = { ...errors, SCHEDULE_NOT_FOUND: 400 } as const;
 
 const permission = 'Refused unless the embed allows it (`isAllowEmailReports`) and the token names a user.';
 
-const format = z
-  .enum(reportFormats)
-  .describe(
-    'The file of the message: pdf, xlsx, csv (one for each metric), png (a picture in the message), or link for none; or alert, which tells a value of one metric. Files need `isEnableDownloadMetrics`. An alert never becomes a report.',
-  );
 const mutedUntil = z.iso
   .datetime({ offset: true })
   .max(40)
@@ -57,22 +50,12 @@ const sentRecipients = z
   .nullable()
   .describe('Null: the user alone.');
 
-const schedule = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    format,
-    recurrence,
-    catchUp,
-    isPaused,
-    nextAt: z.string().nullable().describe('The next moment; null while it is paused.'),
+const schedule = made
+  .extend({
     mutedUntil: z.string().nullable().describe('Until then nothing is sent but what is asked for at once.'),
-    alert: alert.nullable().describe('Null for a report.'),
-    channel: z.string().nullable().describe('The channel that gets it; null: its owner gets it by e-mail.'),
     recipients: sentRecipients,
     unconfirmed: z.array(z.string()).describe('Addresses that nobody has confirmed. They get no report.'),
-    dashboardFilter: guestFilterValues.describe('Those of filters that the user sees.'),
-    metricIds: z.array(z.string()).nullable(),
+    dashboardFilter: made.shape.dashboardFilter.describe('Those of filters that the user sees.'),
     status: z
       .object({ isBreached: z.boolean(), since: z.string() })
       .nullable()
@@ -83,23 +66,12 @@ const schedule = z
 const encodeRecipients = (named: ListedSchedule['recipients']) =>
   named === null ? null : { users: [...named.users], roles: [...named.roles], addresses: [...named.addresses] };
 
-const encodeSchedule = ({ nextAt, mutedUntil: muted, alert: told, ...made }: ListedSchedule) => ({
-  id: made.id,
-  name: made.name,
-  format: made.format,
-  catchUp: made.catchUp,
-  isPaused: made.isPaused,
-  // The cast removes `readonly` from the list of weekdays, which nothing changes.
-  recurrence: made.recurrence as z.input<typeof recurrence>,
-  nextAt: made.isPaused ? null : (nextAt?.toISOString() ?? null),
-  mutedUntil: muted?.toISOString() ?? null,
-  alert: told,
-  channel: made.channel,
-  recipients: encodeRecipients(made.recipients),
-  unconfirmed: [...made.unconfirmed],
-  dashboardFilter: { ...made.dashboardFilter } as z.input<typeof guestFilterValues>,
-  metricIds: made.metricIds === null ? null : [...made.metricIds],
-  status: made.status,
+const encodeListed = (listed: ListedSchedule) => ({
+  ...encodeSchedule(listed),
+  mutedUntil: listed.mutedUntil?.toISOString() ?? null,
+  recipients: encodeRecipients(listed.recipients),
+  unconfirmed: [...listed.unconfirmed],
+  status: listed.status,
 });
 
 const example = {
@@ -142,21 +114,13 @@ export const createGuestSchedule = operation({
   summary: 'Schedule a report or an alert',
   description: `${permission} It goes to the address of the user’s own login, or to \`recipients\`. What it shows is decided when it is sent: by the policy, the tenant’s state and the permissions of that moment. At most ${mostSchedules} of one user on a dashboard.`,
   input: z.strictObject({
-    dashboardId: identifier,
-    name: identifier,
-    format,
-    recurrence,
-    catchUp: catchUp.optional(),
-    isPaused: isPaused.optional(),
-    mutedUntil: mutedUntil.optional(),
-    channel: channel.optional(),
-    recipients: recipients.optional(),
-    dashboardFilter: dashboardFilter.optional(),
-    metricIds: metricIds.optional(),
-    alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
+    ...{ dashboardId: identifier, ...newPlan },
+    mutedUntil: mutedUntil.default(null),
+    channel: channel.default(null),
+    recipients: recipients.default(null),
   }),
   output: z.object({ data: schedule, error: noError }),
-  encode: (made: ListedSchedule) => ({ data: encodeSchedule(made), error: null }),
+  encode: (created: ListedSchedule) => ({ data: encodeListed(created), error: null }),
   errors,
   bindings: [{ method: 'POST', path, from: 'body' }],
   example: {
@@ -190,7 +154,7 @@ export const listGuestSchedules = operation({
   description: `${permission} Oldest first.`,
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ data: z.array(schedule), error: noError }),
-  encode: (found: readonly ListedSchedule[]) => ({ data: found.map(encodeSchedule), error: null }),
+  encode: (found: readonly ListedSchedule[]) => ({ data: found.map(encodeListed), error: null }),
   errors,
   bindings: [{ method: 'GET', path, from: 'path' }],
   example: { input: { dashboardId }, output: { data: [example], error: null } },
@@ -268,21 +232,9 @@ export const updateGuestSchedule = operation({
   tool: { name: 'update_schedule', description: 'Changes, pauses or mutes a report or an alert.' },
   summary: 'Change or pause a schedule',
   description: `${permission} What is left out keeps its value. Moments that pass during a pause are not sent later.`,
-  input: namedInput.extend({
-    name: identifier.optional(),
-    format: format.optional(),
-    recurrence: recurrence.optional(),
-    catchUp: catchUp.optional(),
-    isPaused: isPaused.optional(),
-    mutedUntil: mutedUntil.optional(),
-    channel: channel.optional(),
-    recipients: recipients.optional(),
-    dashboardFilter: dashboardFilter.optional(),
-    metricIds: metricIds.optional(),
-    alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
-  }),
+  input: namedInput.extend(z.object({ ...plan, mutedUntil, channel, recipients }).partial().shape),
   output: z.object({ data: schedule, error: noError }),
-  encode: (changed: ListedSchedule) => ({ data: encodeSchedule(changed), error: null }),
+  encode: (changed: ListedSchedule) => ({ data: encodeListed(changed), error: null }),
   errors: allErrors,
   bindings: [{ method: 'PUT', path, from: 'body' }],
   example: {
@@ -377,14 +329,11 @@ export const listTenantSchedules = operation({
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ data: z.array(tenantSchedule), error: noError }),
   encode: (found: readonly ToldSchedule[]) => ({
-    data: found.map(
-      ({ id, name, format, recurrence: when, isPaused, nextAt, channel, recipients: to, owner, last }) => ({
-        ...{ id, name, format, isPaused, channel, recipients: encodeRecipients(to), user: owner.userIdentifier },
-        recurrence: when as z.input<typeof recurrence>,
-        nextAt: isPaused ? null : (nextAt?.toISOString() ?? null),
-        last: last === null ? null : { moment: last.moment.toISOString(), state: last.state, reason: last.reason },
-      }),
-    ),
+    data: found.map(({ last, ...watched }) => ({
+      ...{ ...encodeWatched(watched), user: watched.owner.userIdentifier },
+      recipients: encodeRecipients(watched.recipients),
+      last: last === null ? null : { moment: last.moment.toISOString(), state: last.state, reason: last.reason },
+    })),
     error: null,
   }),
   errors,

@@ -2,13 +2,20 @@
 import { z } from 'zod';
 import { changeBases, changes, levels } from '../domain/deliver/alert.js';
 import { catchUps } from '../domain/deliver/catch-up.js';
+import type { WatchedSchedule } from '../domain/deliver/operator.js';
 import { weekdays } from '../domain/deliver/recurrence.js';
-import { type Delivery, deliveryReasons, deliveryStates } from '../domain/deliver/schedule.js';
+import {
+  type Delivery,
+  deliveryReasons,
+  deliveryStates,
+  reportFormats,
+  type Schedule,
+} from '../domain/deliver/schedule.js';
 import { guestFilterValues, identifier, list } from './fields.js';
 
 const timezone = identifier.describe('IANA name.');
 const at = z.string().max(5).describe('Time of day, as HH:MM.');
-export const recurrence = z
+const recurrence = z
   .union([
     z.strictObject({ timezone, cron: z.string().max(200).describe('Five fields; the minute is one number.') }),
     z.strictObject({ timezone, every: z.enum(['day', 'workday']), at }),
@@ -23,7 +30,7 @@ export const recurrence = z
   .describe('When: a cron expression or a friendly form. A time that the clock leaves out comes when it goes on.')
   .meta({ id: 'Recurrence' });
 
-export const catchUp = z
+const catchUp = z
   .enum(catchUps)
   .describe(
     'What is sent after the sender stood still for more than an hour: nothing (skip), the latest (once) or each (all).',
@@ -33,10 +40,10 @@ export const isPaused = z.boolean().describe('Whether nothing is sent for now.')
 /** As many as a workbook has. */
 const mostMetrics = 100;
 
-export const dashboardFilter = guestFilterValues.describe(
+const dashboardFilter = guestFilterValues.describe(
   'Values of dashboard filters, for files only. They narrow what the user may see; a file is not sent without them.',
 );
-export const metricIds = list(identifier, mostMetrics)
+const metricIds = list(identifier, mostMetrics)
   .min(1)
   .nullable()
   .describe('The metrics of the files, of which PDF and PNG have one each; null: the whole dashboard.');
@@ -65,7 +72,7 @@ const quietHours = z
   .strictObject({ from: at, to: at })
   .nullable()
   .describe('In the time zone of the recurrence. Nothing is checked then; what lasts is told after them.');
-export const alert = z
+const alert = z
   .strictObject({
     metricId: identifier.describe('A metric of the dashboard.'),
     measure: identifier.describe('A column of its answer. With a dimension of periods, that of the latest period.'),
@@ -73,7 +80,57 @@ export const alert = z
     quietHours,
   })
   .meta({ id: 'Alert' });
-export const newAlert = alert.extend({ quietHours: quietHours.default(null) }).meta({ id: 'NewAlert' });
+const newAlert = alert.extend({ quietHours: quietHours.default(null) }).meta({ id: 'NewAlert' });
+
+/** What guests and the host choose alike. Each adds where it goes. */
+export const plan = {
+  name: identifier,
+  format: z
+    .enum(reportFormats)
+    .describe(
+      'The file of the message: pdf, xlsx, csv (one for each metric), png (a picture in the message), or link for none; or alert, which tells a value of one metric. Files need `isEnableDownloadMetrics`. An alert never becomes a report.',
+    ),
+  recurrence,
+  catchUp,
+  isPaused,
+  dashboardFilter,
+  metricIds,
+  alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
+};
+
+/** The plan of a new schedule: what may be left out has its default. */
+export const newPlan = {
+  ...plan,
+  catchUp: catchUp.default('once'),
+  isPaused: isPaused.default(false),
+  dashboardFilter: dashboardFilter.default({}),
+  metricIds: metricIds.default(null),
+  alert: plan.alert.transform((given) => given ?? null),
+};
+
+/** A schedule as its maker is told of it. Guests and the host add their own. */
+export const schedule = z.object({
+  ...{ id: z.string(), name: z.string(), format: plan.format, recurrence, catchUp, isPaused },
+  nextAt: z.string().nullable().describe('The next moment; null while it is paused.'),
+  dashboardFilter: guestFilterValues,
+  metricIds: z.array(z.string()).nullable(),
+  alert: alert.nullable().describe('Null for a report.'),
+  channel: z.string().nullable().describe('The channel that gets it; null: it goes by e-mail.'),
+});
+
+/** What others than the maker may know too. */
+export const encodeWatched = (watched: Omit<WatchedSchedule, 'last'>) => ({
+  ...{ id: watched.id, name: watched.name, format: watched.format, channel: watched.channel },
+  ...{ isPaused: watched.isPaused, nextAt: watched.isPaused ? null : (watched.nextAt?.toISOString() ?? null) },
+  // The cast removes `readonly` from the list of weekdays, which nothing changes.
+  recurrence: watched.recurrence as z.input<typeof recurrence>,
+});
+
+export const encodeSchedule = (made: Schedule): z.input<typeof schedule> => ({
+  ...encodeWatched(made),
+  ...{ catchUp: made.catchUp, alert: made.alert, metricIds: made.metricIds && [...made.metricIds] },
+  dashboardFilter: { ...made.dashboardFilter } as z.input<typeof guestFilterValues>,
+});
 
 const delivery = z.object({
   id: z.string(),

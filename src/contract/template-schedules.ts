@@ -2,35 +2,19 @@
 import { z } from 'zod';
 import type { ToldDelivery } from '../domain/deliver/history.js';
 import { mostHostListed, type ToldHostSchedule } from '../domain/deliver/host-schedule.js';
-import { mostNamed } from '../domain/deliver/recipients.js';
+import { mostNamed, type Recipients } from '../domain/deliver/recipients.js';
 import { mostSchedules } from '../domain/deliver/reports.js';
-import { deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
-import { guestFilterValues, identifier, list } from './fields.js';
+import { deliveryStates } from '../domain/deliver/schedule.js';
+import { identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
-import {
-  alert,
-  catchUp,
-  dashboardFilter,
-  encodeDelivery,
-  isPaused,
-  metricIds,
-  newAlert,
-  recurrence,
-  toldDelivery,
-} from './schedule-parts.js';
+import { encodeDelivery, encodeSchedule, schedule as made, newPlan, plan, toldDelivery } from './schedule-parts.js';
 
 const errors = { AUTHENTICATION_ERROR: 401 } as const;
 const namedErrors = { ...errors, SCHEDULE_NOT_FOUND: 400 } as const;
 
 const whom =
-  'Each tenant that has a copy of the template at that moment gets it: not a suspended or erased one, nor one whose policy or embed refuses it. Each user gets what that user may see then.';
+  'Each tenant that has a copy of the template at that moment gets it: not a suspended or erased one, nor one whose policy or embed refuses it. Each user gets what that user may see then. A user whose token may not download gets no file. An alert is checked for each user by the user’s own right.';
 
-const format = z
-  .enum(reportFormats)
-  .describe(
-    'As of a guest’s report. A user whose token may not download gets no file. An alert is checked for each user by the user’s own right, and never becomes a report.',
-  );
-const givenAlert = newAlert.optional().describe('Required for the format alert, and for no other.');
 const channel = identifier
   .nullable()
   .describe(
@@ -42,25 +26,17 @@ const recipients = z
     users: names('User identifiers. Each gets it in those tenants in which it is known.'),
     roles: names('Roles, resolved in each tenant when it is sent.'),
   })
+  .transform((named): Recipients => ({ ...named, addresses: [] }))
   .describe('Who gets it in each tenant: at least one user or role. Users who were here lately, by their own login.');
 
-const schedule = z
-  .object({
-    id: z.string(),
+const schedule = made
+  .extend({
     dashboardId: z.string().describe('The template.'),
-    name: z.string(),
-    format,
-    recurrence,
-    catchUp,
-    isPaused,
-    nextAt: z.string().nullable().describe('The next moment; null while it is paused.'),
     recipients: z.object({ users: z.array(z.string()), roles: z.array(z.string()) }),
-    dashboardFilter: guestFilterValues,
-    metricIds: z.array(z.string()).nullable().describe('Metrics of the template; null: all.'),
-    alert: alert
-      .nullable()
-      .describe('Of a metric of the template; each tenant’s own one is checked. Null for a report.'),
-    channel: z.string().nullable().describe('The channel that gets it; null: it goes by e-mail.'),
+    metricIds: made.shape.metricIds.describe('Metrics of the template; null: all.'),
+    alert: made.shape.alert.describe(
+      'Of a metric of the template; each tenant’s own one is checked. Null for a report.',
+    ),
     last: z
       .object({
         moment: z.string(),
@@ -73,20 +49,10 @@ const schedule = z
   })
   .meta({ id: 'TemplateSchedule' });
 
-const encodeSchedule = ({ nextAt, recipients: named, last, ...made }: ToldHostSchedule): z.input<typeof schedule> => ({
-  id: made.id,
-  dashboardId: made.templateName,
-  name: made.name,
-  format: made.format,
-  recurrence: made.recurrence as z.input<typeof recurrence>,
-  catchUp: made.catchUp,
-  isPaused: made.isPaused,
-  nextAt: made.isPaused ? null : (nextAt?.toISOString() ?? null),
-  recipients: { users: [...(named?.users ?? [])], roles: [...(named?.roles ?? [])] },
-  dashboardFilter: { ...made.dashboardFilter } as z.input<typeof guestFilterValues>,
-  metricIds: made.metricIds === null ? null : [...made.metricIds],
-  alert: made.alert,
-  channel: made.channel,
+const encodeTold = ({ last, ...told }: ToldHostSchedule): z.input<typeof schedule> => ({
+  ...encodeSchedule(told),
+  dashboardId: told.templateName,
+  recipients: { users: [...(told.recipients?.users ?? [])], roles: [...(told.recipients?.roles ?? [])] },
   last: last === null ? null : { moment: last.moment.toISOString(), counts: { ...last.counts } },
 });
 
@@ -122,19 +88,12 @@ export const createTemplateSchedule = operation({
   roles: writers,
   input: z.strictObject({
     dashboardId: identifier.describe('A dashboard of the organization: the template of the tenants’ copies.'),
-    name: identifier,
-    format,
-    recurrence,
-    catchUp: catchUp.optional(),
-    isPaused: isPaused.optional(),
+    ...newPlan,
+    channel: channel.default(null),
     recipients,
-    dashboardFilter: dashboardFilter.optional(),
-    metricIds: metricIds.optional(),
-    alert: givenAlert,
-    channel: channel.optional(),
   }),
   output: z.object({ data: schedule, error: noError }),
-  encode: (made: ToldHostSchedule) => ({ data: encodeSchedule(made), error: null }),
+  encode: (created: ToldHostSchedule) => ({ data: encodeTold(created), error: null }),
   errors: { ...errors, INVALID_DASHBOARD_ID: 400 },
   bindings: [{ method: 'POST', path, from: 'body' }],
   example: {
@@ -155,7 +114,7 @@ export const listTemplateSchedules = operation({
   roles: readers,
   input: z.strictObject({ scheduleId: identifier.optional().describe('Only this one.') }),
   output: z.object({ data: z.array(schedule), error: noError }),
-  encode: (found: readonly ToldHostSchedule[]) => ({ data: found.map(encodeSchedule), error: null }),
+  encode: (found: readonly ToldHostSchedule[]) => ({ data: found.map(encodeTold), error: null }),
   errors: namedErrors,
   bindings: [{ method: 'GET', path, from: 'query' }],
   example: { input: {}, output: { data: [example], error: null } },
@@ -168,20 +127,9 @@ export const updateTemplateSchedule = operation({
   summary: 'Change or pause a schedule for all tenants of a template',
   description: 'What is left out keeps its value. Moments that pass during a pause are not sent later.',
   roles: writers,
-  input: namedInput.extend({
-    name: identifier.optional(),
-    format: format.optional(),
-    recurrence: recurrence.optional(),
-    catchUp: catchUp.optional(),
-    isPaused: isPaused.optional(),
-    recipients: recipients.optional(),
-    dashboardFilter: dashboardFilter.optional(),
-    metricIds: metricIds.optional(),
-    alert: givenAlert,
-    channel: channel.optional(),
-  }),
+  input: namedInput.extend(z.object({ ...plan, channel, recipients }).partial().shape),
   output: z.object({ data: schedule, error: noError }),
-  encode: (changed: ToldHostSchedule) => ({ data: encodeSchedule(changed), error: null }),
+  encode: (changed: ToldHostSchedule) => ({ data: encodeTold(changed), error: null }),
   errors: namedErrors,
   bindings: [{ method: 'PUT', path, from: 'body' }],
   example: {

@@ -4,8 +4,6 @@
  */
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
 import { maskedAddress } from '../domain/deliver/address.js';
-import type { Alert } from '../domain/deliver/alert.js';
-import type { CatchUp } from '../domain/deliver/catch-up.js';
 import { concealed, type ToldDelivery, wasAskedLately } from '../domain/deliver/history.js';
 import {
   concealedHost,
@@ -15,12 +13,21 @@ import {
   namingUsers,
   type ToldHostSchedule,
 } from '../domain/deliver/host-schedule.js';
-import { hasNone, type Recipients } from '../domain/deliver/recipients.js';
-import { nextMoment, type Recurrence, recurrenceFault } from '../domain/deliver/recurrence.js';
+import {
+  assertKind,
+  assertRecurrence,
+  assertTakesContent,
+  changedNext,
+  changedPlan,
+  invalidPlan,
+  newSchedule,
+  type PlanChange,
+  type PlanContent,
+} from '../domain/deliver/plan.js';
+import { hasNone } from '../domain/deliver/recipients.js';
 import { mostSchedules, type Reports } from '../domain/deliver/reports.js';
-import type { ReportFormat, Schedule } from '../domain/deliver/schedule.js';
+import type { Schedule, SchedulePlan } from '../domain/deliver/schedule.js';
 import { type ApiKeyCaller, seesData } from '../domain/guest/caller.js';
-import type { FilterValues } from '../domain/guest/grant.js';
 import { readDashboardFilter } from '../domain/guest/saved-view.js';
 import type { Clock, Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -36,30 +43,12 @@ type Deps = {
 };
 
 type Named = { readonly scheduleId: string };
-type Content = { readonly dashboardFilter: FilterValues; readonly metricIds: readonly string[] | null };
-type Plan = Content & {
-  readonly name: string;
-  readonly format: ReportFormat;
-  readonly recurrence: Recurrence;
-  readonly catchUp: CatchUp;
-  readonly isPaused: boolean;
-  readonly recipients: Omit<Recipients, 'addresses'>;
-  readonly alert: Alert | null;
-  readonly channel: string | null;
-};
-type Change = { readonly [Field in keyof Plan]?: Plan[Field] | undefined } & { readonly alert?: Alert | undefined };
-export type CreateTemplateSchedule = Change &
-  Pick<Plan, 'name' | 'format' | 'recurrence' | 'recipients'> & { readonly dashboardId: string };
-
-const invalid = (
-  message: string,
-  reason: 'alert-invalid' | 'report-format' | 'report-recipients' | 'report-recurrence' | 'view-choices',
-) => new Refusal('INVALID_REQUEST_BODY', message, { reason });
+type CreateTemplateSchedule = Omit<SchedulePlan, 'mutedUntil'> & { readonly dashboardId: string };
 
 const assertOn = async (
   { reports }: Deps,
   { dataAppId, dataAppName }: ApiKeyCaller,
-  { channel = null }: Pick<Change, 'channel'>,
+  channel: string | null,
 ): Promise<void> => {
   if (await reports.isFor(dataAppId, channel)) return;
   throw new Refusal(
@@ -78,61 +67,42 @@ const findSchedule = async (store: Store, { dataAppId }: ApiKeyCaller, id: strin
   return found;
 };
 
-const assertPlan = ({ reports, clock }: Deps, { format, recurrence, recipients, ...content }: Plan): void => {
-  const fault = recurrenceFault(recurrence, reports.calendar, clock.now());
-  if (fault !== undefined) throw invalid(`recurrence.${fault}`, 'report-recurrence');
-  if (hasNone({ ...recipients, addresses: [] })) {
-    throw invalid('recipients: expected at least one user or role.', 'report-recipients');
+/** Throws for a plan that could send nothing. */
+const assertHostPlan = ({ reports, clock }: Deps, plan: SchedulePlan): void => {
+  const { format, channel, recipients } = plan;
+  const { calendar, hasLinks, channels } = reports;
+  assertRecurrence(plan, calendar, clock.now());
+  if (recipients === null || hasNone(recipients)) {
+    throw invalidPlan('recipients: expected at least one user or role.', 'report-recipients');
   }
-  assertWay(reports, format, content);
-  if (format !== 'link' && format !== 'alert') return;
-  if (Object.keys(content.dashboardFilter).length > 0 || content.metricIds !== null) {
-    throw invalid(
-      'format: filters and metrics are chosen for files only. Choose pdf, png, xlsx or csv.',
-      'report-format',
-    );
-  }
-};
-
-const assertWay = (
-  { hasLinks, channels }: Deps['reports'],
-  format: ReportFormat,
-  { alert, channel }: Pick<Plan, 'alert' | 'channel'>,
-): void => {
-  if (format === 'alert' && alert === null) {
-    throw invalid('alert: required for the format alert.', 'alert-invalid');
-  }
-  if (format !== 'alert' && alert !== null) {
-    throw invalid('alert: belongs to the format alert only.', 'alert-invalid');
-  }
+  assertKind(plan);
   if (format === 'link' && !hasLinks) {
     const message = 'format: messages here have no link. Set mail.dashboardUrl, or choose another format.';
-    throw invalid(message, 'report-format');
+    throw invalidPlan(message, 'report-format');
   }
-  if (channel === null) return;
-  if (format !== 'alert' && format !== 'link') {
-    throw invalid('channel: files go by e-mail only. Choose alert or link as the format.', 'alert-invalid');
+  if (channel !== null && !channels.includes(channel)) {
+    const expected =
+      channels.length === 0 ? 'null: the configuration has no channels' : `one of ${channels.join(', ')}`;
+    throw invalidPlan(`channel: expected ${expected}.`, 'alert-invalid');
   }
-  if (channels.includes(channel)) return;
-  const expected = channels.length === 0 ? 'null: the configuration has no channels' : `one of ${channels.join(', ')}`;
-  throw invalid(`channel: expected ${expected}.`, 'alert-invalid');
+  assertTakesContent(plan);
 };
 
 /** Returns the content under the template's own names. Throws INVALID_REQUEST_BODY for what the template lacks. */
 const readContent = async (
   { store, clock, reports: { calendar } }: Deps,
   template: Dashboard,
-  { dashboardFilter, metricIds, recurrence, alert }: Plan,
-): Promise<Content> => {
+  { dashboardFilter, metricIds, recurrence, alert }: SchedulePlan,
+): Promise<PlanContent> => {
   const read = readDashboardFilter(template, dashboardFilter, { now: clock.now(), timezone: recurrence.timezone });
-  if ('faults' in read) throw invalid(`${read.faults.slice(0, 10).join('; ')}.`, 'view-choices');
+  if ('faults' in read) throw invalidPlan(`${read.faults.slice(0, 10).join('; ')}.`, 'view-choices');
   const metrics = metricIds === null && alert === null ? [] : await store.dashboards.listMetrics(template.id);
   const known = new Map(metrics.map(({ metric }) => [metric.metricId, metric]));
   const unknown = metricIds?.findIndex((id) => !known.has(id)) ?? -1;
-  if (unknown >= 0) throw invalid(`metricIds[${unknown}]: the template has no such metric.`, 'view-choices');
+  if (unknown >= 0) throw invalidPlan(`metricIds[${unknown}]: the template has no such metric.`, 'view-choices');
   if (alert !== null) {
     const metric = known.get(alert.metricId);
-    if (metric === undefined) throw invalid('alert.metricId: the template has no such metric.', 'alert-invalid');
+    if (metric === undefined) throw invalidPlan('alert.metricId: the template has no such metric.', 'alert-invalid');
     const datamart = await findTemplateDatamart(store, template);
     assertHostAlert(alert, metric, datamart, { recurrence, calendar, now: clock.now() });
   }
@@ -154,28 +124,19 @@ const insertNew = (deps: Deps, caller: ApiKeyCaller, schedule: Schedule): Promis
 const noTemplate = (dashboardId: string): Refusal =>
   new Refusal('INVALID_DASHBOARD_ID', `The organization has no dashboard ${JSON.stringify(dashboardId)}.`);
 
-const withoutAddresses = ({ users, roles }: Plan['recipients']): Recipients => ({ users, roles, addresses: [] });
-
 /** Throws INVALID_DASHBOARD_ID, or INVALID_REQUEST_BODY for a plan that could send nothing. */
 export const createTemplateSchedule =
   (deps: Deps) =>
   async (caller: ApiKeyCaller, { dashboardId: openedId, ...given }: CreateTemplateSchedule): Promise<HostSchedule> => {
-    const { catchUp = 'once', isPaused = false, dashboardFilter = {}, metricIds = null } = given;
-    const { alert = null, channel = null } = given;
-    await assertOn(deps, caller, given);
+    const plan = { ...given, mutedUntil: null };
+    await assertOn(deps, caller, plan.channel);
     const template = await deps.store.dashboards.findTemplate(openedId);
     if (template === undefined) throw noTemplate(openedId);
-    const plan: Plan = { ...given, catchUp, isPaused, dashboardFilter, metricIds, alert, channel };
-    assertPlan(deps, plan);
+    assertHostPlan(deps, plan);
     const createdAt = deps.clock.now();
-    const schedule: Schedule = {
-      ...plan,
-      ...(await readContent(deps, template, plan)),
-      ...{ id: deps.ids.uuid(), dashboardId: template.id, openedId, owner: hostOwner(caller.dataAppId) },
-      recipients: withoutAddresses(plan.recipients),
-      nextAt: nextMoment(plan.recurrence, deps.reports.calendar, createdAt),
-      ...{ createdAt, mutedUntil: null, alertState: null },
-    };
+    const content = await readContent(deps, template, plan);
+    const place = { id: deps.ids.uuid(), dashboardId: template.id, openedId, owner: hostOwner(caller.dataAppId) };
+    const schedule = newSchedule({ ...plan, ...content }, place, deps.reports.calendar, createdAt);
     await insertNew(deps, caller, schedule);
     return { ...schedule, templateName: template.externalDashboardId, last: null };
   };
@@ -197,48 +158,37 @@ export const listTemplateSchedules =
     return found.map((schedule) => told(caller, schedule));
   };
 
-const defined = <T extends object>(change: T): { readonly [Field in keyof T]?: Exclude<T[Field], undefined> } =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
-
 /** What a schedule may change even if its template or the configuration lost a part of it: it can be paused at any time. */
-const always: ReadonlySet<string> = new Set(['name', 'catchUp', 'isPaused'] satisfies (keyof Plan)[]);
+const always: ReadonlySet<string> = new Set(['name', 'catchUp', 'isPaused'] satisfies (keyof SchedulePlan)[]);
 
 /** The content as the change leaves it. Throws INVALID_REQUEST_BODY for a plan that could send nothing. */
 const changedContent = async (
   deps: Deps,
   template: Dashboard,
-  [before, change]: readonly [HostSchedule, Change],
-): Promise<Partial<Content>> => {
-  if (Object.keys(change).every((field) => always.has(field))) return {};
-  const plan = { ...before, ...change } as Plan;
-  if ((plan.format === 'alert') !== (before.format === 'alert')) {
-    const message = 'format: an alert stays an alert, and a report a report. Make a new schedule.';
-    throw invalid(message, 'alert-invalid');
-  }
-  assertPlan(deps, plan);
+  [before, change]: readonly [HostSchedule, PlanChange],
+): Promise<Partial<PlanContent>> => {
+  if (Object.entries(change).every(([field, value]) => value === undefined || always.has(field))) return {};
+  const plan = changedPlan(before, change);
+  assertHostPlan(deps, plan);
   return readContent(deps, template, plan);
 };
 
 /** Changes what the caller names. Moments that passed while the schedule was paused are not sent. */
 export const updateTemplateSchedule =
   (deps: Deps) =>
-  async (caller: ApiKeyCaller, { scheduleId, ...given }: Change & Named): Promise<ToldHostSchedule> => {
+  async (caller: ApiKeyCaller, { scheduleId, ...change }: Named & PlanChange): Promise<ToldHostSchedule> => {
     const { channel } = await findSchedule(deps.store, caller, scheduleId);
-    if (given.channel !== undefined && given.channel !== channel) await assertOn(deps, caller, given);
+    if (change.channel !== undefined && change.channel !== channel) await assertOn(deps, caller, change.channel);
     return deps.store.transaction(async (store) => {
       const { dashboardId } = await findSchedule(store, caller, scheduleId);
       const template = await store.dashboards.lock(dashboardId);
       if (template === undefined) throw missing(scheduleId);
       // Another change may have come before the lock.
       const before = await findSchedule(store, caller, scheduleId);
-      const change = defined(given);
       const content = await changedContent({ ...deps, store }, template, [before, change]);
-      const { recurrence = before.recurrence } = change;
-      const isNew = change.recurrence !== undefined || (before.isPaused && change.isPaused === false);
-      const nextAt = isNew ? nextMoment(recurrence, deps.reports.calendar, deps.clock.now()) : undefined;
-      const recipients = change.recipients && withoutAddresses(change.recipients);
+      const nextAt = changedNext(before, change, deps.reports.calendar, deps.clock.now());
       const owner = hostOwner(caller.dataAppId);
-      await store.schedules.change(template.id, owner, scheduleId, { ...change, ...content, recipients, nextAt });
+      await store.schedules.change(template.id, owner, scheduleId, { ...change, ...content, nextAt });
       return told(caller, await findSchedule(store, caller, scheduleId));
     });
   };
@@ -271,7 +221,8 @@ const mustWait = async (
 export const sendTemplateSchedule =
   (deps: Deps) =>
   async (caller: ApiKeyCaller, { scheduleId }: Named): Promise<{ readonly id: string }> => {
-    await assertOn(deps, caller, await findSchedule(deps.store, caller, scheduleId));
+    const { channel } = await findSchedule(deps.store, caller, scheduleId);
+    await assertOn(deps, caller, channel);
     const moment = deps.clock.now();
     const delivery = { id: deps.ids.uuid(), moment, isRequested: true, state: 'due', reason: null } as const;
     await deps.store.transaction(async (store) => {

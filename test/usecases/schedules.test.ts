@@ -24,7 +24,7 @@ import {
   listTenantSchedules,
   pauseTenantSchedule,
 } from '../../src/usecases/guest/tenant-schedules.js';
-import { createWorld, settings, type World } from './world.js';
+import { createWorld, planDefaults, settings, type World } from './world.js';
 
 let world: World;
 let dashboardId: string;
@@ -61,7 +61,7 @@ const guest = (userIdentifier: string | undefined, clientId = 'a', isEnableDownl
 type Guest = Awaited<ReturnType<typeof guest>>;
 
 const recurrence = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' } as const;
-const plan = { name: 'Daily', format: 'csv', recurrence } as const;
+const plan = { ...planDefaults, name: 'Daily', format: 'csv', recurrence } as const;
 const create = async (who: Guest, more: object = {}) =>
   createGuestSchedule(deps())(who, { dashboardId, ...plan, ...more });
 const refusedWith = async (pair: string, work: Promise<unknown>): Promise<void> => {
@@ -157,7 +157,7 @@ test('an alert needs no permission to download, and stays an alert', async () =>
 });
 
 test.each([
-  ['without a rule', { alert: undefined }, 'alert: required'],
+  ['without a rule', { alert: null }, 'alert: required'],
   ['on a report', { format: 'csv' }, 'alert: belongs to the format alert'],
   ['of another column', { alert: { ...alert, measure: 'Profit' } }, 'alert.measure: expected one of "Sales"'],
   ['of new rows without groups', { alert: { ...alert, condition: { is: 'newKey' } } }, 'needs a metric with groups'],

@@ -9,7 +9,7 @@ import { hostOwner } from '../../src/domain/deliver/host-schedule.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { createTemplateSchedule, updateTemplateSchedule } from '../../src/usecases/template-schedules.js';
 import { isPostgresThere } from '../suites/postgres.js';
-import { createWorld, type World } from './world.js';
+import { createWorld, planDefaults, type World } from './world.js';
 
 describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
   let world: World;
@@ -37,7 +37,8 @@ describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
     const reports = { calendar, hasLinks: true, channels: [], isFor: async () => true };
     const deps = { ...world.deps, ids: { uuid: randomUUID }, reports };
     const recurrence = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' } as const;
-    const plan = { name: 'Daily', format: 'csv', recurrence, recipients: { users: ['ann'], roles: [] } } as const;
+    const recipients = { users: ['ann'], roles: [], addresses: [] };
+    const plan = { ...planDefaults, name: 'Daily', format: 'csv', recurrence, recipients } as const;
     const made = await createTemplateSchedule(deps)(world.api(), { ...plan, dashboardId: 'delays' });
     const { id: scheduleId, dashboardId } = made;
     let wasRead: (() => void) | undefined;

@@ -13,7 +13,7 @@ import {
   sendTemplateSchedule,
   updateTemplateSchedule,
 } from '../../src/usecases/template-schedules.js';
-import { createWorld, type World } from './world.js';
+import { createWorld, planDefaults, type World } from './world.js';
 
 let world: World;
 let isOn = true;
@@ -36,8 +36,8 @@ const deps = (hasLinks = true) => ({
   },
 });
 const recurrence = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' } as const;
-const recipients = { users: [], roles: ['manager'] };
-const plan = { dashboardId: 'delays', name: 'Daily', format: 'csv', recurrence, recipients } as const;
+const recipients = { users: [], roles: ['manager'], addresses: [] };
+const plan = { ...planDefaults, dashboardId: 'delays', name: 'Daily', format: 'csv', recurrence, recipients } as const;
 const create = (more: object = {}, app: 'app' | 'other' = 'app') =>
   createTemplateSchedule(deps())(world.api(app), { ...plan, ...more });
 const remove = (scheduleId: string) => deleteTemplateSchedule(deps())(world.api(), { scheduleId });
@@ -65,7 +65,7 @@ test('the host makes, reads, changes and deletes them', async () => {
   expect(resumed.nextAt).toEqual(made.nextAt);
   const later = await updateTemplateSchedule(deps())(world.api(), {
     ...{ scheduleId, recurrence: { ...recurrence, at: '09:00' }, dashboardFilter: { state: ['CA'] } },
-    ...{ metricIds: ['delays-count'], recipients: { users: ['ann'], roles: [] } },
+    ...{ metricIds: ['delays-count'], recipients: { users: ['ann'], roles: [], addresses: [] } },
   });
   expect(later).toMatchObject({ dashboardFilter: { State: ['CA'] }, recipients: { users: ['ann'], roles: [] } });
   expect(later.nextAt).toEqual(new Date('2024-01-01T08:00:00Z'));
@@ -106,7 +106,7 @@ test('another data app has none of them', async () => {
 
 test.each([
   ['recurrence.at', { recurrence: { ...recurrence, at: '25:00' } }],
-  ['recipients: expected at least one', { recipients: { users: [], roles: [] } }],
+  ['recipients: expected at least one', { recipients: { users: [], roles: [], addresses: [] } }],
   ['metricIds[1]: the template has no such metric', { metricIds: ['delays-count', 'theirs'] }],
   ['dashboardFilter["Country"]', { dashboardFilter: { Country: ['US'] } }],
   ['dashboardFilter["State"]: takes', { dashboardFilter: { State: { from: 1 } } }],
@@ -130,7 +130,7 @@ const alert = {
 const quietAllDay = { from: '07:00', to: '09:00' };
 
 test.each([
-  ['alert: required for the format alert', { alert: undefined }],
+  ['alert: required for the format alert', { alert: null }],
   ['alert: belongs to the format alert only', { format: 'csv' }],
   ['alert.metricId: the template has no such metric', { alert: { ...alert, metricId: 'theirs' } }],
   ['alert.measure: expected one of "Sales"', { alert: { ...alert, measure: 'Rows' } }],

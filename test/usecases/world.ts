@@ -242,3 +242,9 @@ export const createWorld = async (backing?: Backing) => {
   };
   return { deps, store, database, api, template, clone, embed, mint, count, close, sales: tableRef('sales') };
 };
+
+/** What a new schedule has if its maker leaves it out. */
+export const planDefaults = {
+  ...({ catchUp: 'once', isPaused: false, mutedUntil: null, alert: null, channel: null } as const),
+  ...{ recipients: null, dashboardFilter: {}, metricIds: null },
+};

@@ -2,19 +2,11 @@
 import type { AlertState } from '../deliver/alert.js';
 import type { HostSchedule, TenantCopy } from '../deliver/host-schedule.js';
 import type { ScheduleScope, WatchedSchedule } from '../deliver/operator.js';
+import type { PlanChange } from '../deliver/plan.js';
 import type { KnownAddress } from '../deliver/recipients.js';
-import type {
-  ClaimedDelivery,
-  Delivery,
-  DeliveryReason,
-  Schedule,
-  ScheduleOwner,
-  SchedulePlan,
-} from '../deliver/schedule.js';
+import type { ClaimedDelivery, Delivery, DeliveryReason, Schedule, ScheduleOwner } from '../deliver/schedule.js';
 
-export type ScheduleChange = { readonly [Field in keyof SchedulePlan]?: SchedulePlan[Field] | undefined } & {
-  readonly nextAt?: Date | null | undefined;
-};
+export type ScheduleChange = PlanChange & { readonly nextAt?: Date | null | undefined };
 
 export type ScheduleStore = {
   readonly insert: (schedule: Schedule) => Promise<void>;

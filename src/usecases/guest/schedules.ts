@@ -1,16 +1,25 @@
 /** Schedules of reports and alerts that a guest makes. Each message is sent by the right of its recipient and of its moment. */
 import type { Metric } from '../../domain/dashboard/metric.js';
-import type { Alert } from '../../domain/deliver/alert.js';
-import type { CatchUp } from '../../domain/deliver/catch-up.js';
 import { concealed, type ToldDelivery, wasAskedLately } from '../../domain/deliver/history.js';
 import { isMeant } from '../../domain/deliver/host-schedule.js';
-import { everyone, mostRecipients, type Recipients } from '../../domain/deliver/recipients.js';
-import { nextMoment, type Recurrence, recurrenceFault } from '../../domain/deliver/recurrence.js';
+import {
+  assertKind,
+  assertRecurrence,
+  assertTakesContent,
+  changedNext,
+  changedPlan,
+  hasContent,
+  invalidPlan,
+  newSchedule,
+  type PlanChange,
+  type PlanContent,
+} from '../../domain/deliver/plan.js';
+import { everyone, mostRecipients } from '../../domain/deliver/recipients.js';
 import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way } from '../../domain/deliver/reports.js';
-import type { ListedSchedule, ReportFormat, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
+import type { ListedSchedule, Schedule, ScheduleOwner, SchedulePlan } from '../../domain/deliver/schedule.js';
 import { assertReports, notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { FilterValues, GuestGrant } from '../../domain/guest/grant.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
 import { viewFaults, visibleChoices } from '../../domain/guest/saved-view.js';
 import type { Clock, Ids, Tag } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -29,29 +38,7 @@ type Deps = {
   readonly tag: Tag;
 };
 
-export type CreateSchedule = {
-  readonly dashboardId: string;
-  readonly name: string;
-  readonly format: ReportFormat;
-  readonly recurrence: Recurrence;
-  readonly catchUp?: CatchUp | undefined;
-  readonly isPaused?: boolean | undefined;
-  readonly mutedUntil?: Date | null | undefined;
-  /** Required for the format `alert`, and for no other. */
-  readonly alert?: Alert | undefined;
-  /** Left out or null: by e-mail. */
-  readonly channel?: string | null | undefined;
-  /** Left out or null: the guest alone. */
-  readonly recipients?: Recipients | null | undefined;
-  /** Of files only, as the next. Left out: none. */
-  readonly dashboardFilter?: FilterValues | undefined;
-  /** Left out or null: all that the user may open. */
-  readonly metricIds?: readonly string[] | null | undefined;
-};
 export type NamedSchedule = { readonly dashboardId: string; readonly scheduleId: string };
-export type UpdateSchedule = NamedSchedule & {
-  readonly [Field in keyof Omit<CreateSchedule, 'dashboardId'>]?: CreateSchedule[Field] | undefined;
-};
 
 const openFor = async (store: Store, grant: GuestGrant, dashboardId: string): Promise<Opened> => {
   const opened = await openDashboard(store, grant, dashboardId);
@@ -77,32 +64,13 @@ const assertReady = async (
   throw new Refusal('UNAUTHORIZED', message, { reason: 'report-without-address' });
 };
 
-const assertRecurrence = ({ reports, clock }: Deps, recurrence: Recurrence): void => {
-  const fault = recurrenceFault(recurrence, reports.calendar, clock.now());
-  if (fault === undefined) return;
-  throw new Refusal('INVALID_REQUEST_BODY', `recurrence.${fault}`, { reason: 'report-recurrence' });
-};
-
-const invalid = (message: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason: 'alert-invalid' });
-
-type Content = Pick<Schedule, 'dashboardFilter' | 'metricIds'>;
-
-const hasContent = ({ dashboardFilter, metricIds }: Content): boolean =>
-  Object.keys(dashboardFilter).length > 0 || metricIds !== null;
-
-const assertTakesContent = (format: ReportFormat, content: Content): void => {
-  if ((format !== 'alert' && format !== 'link') || !hasContent(content)) return;
-  const message = 'format: filters and metrics are chosen for files only. Choose pdf, png, xlsx or csv.';
-  throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'report-format' });
-};
-
 /** Returns the content under the filters' own names. Throws for what the guest may not read. */
 const readContent = async (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   grant: GuestGrant,
   { dashboard }: Opened,
-  content: Content,
-): Promise<Content> => {
+  content: PlanContent,
+): Promise<PlanContent> => {
   if (!hasContent(content)) return content;
   const { metricIds } = content;
   const metrics = await openMetricsOf(store, grant, dashboard);
@@ -112,24 +80,19 @@ const readContent = async (
   const choices = { dashboardFilter: content.dashboardFilter, metricFilter: {}, filterNames: {} };
   const faults = viewFaults(grant, dashboard, metrics, choices, { now: clock.now(), timezone: grant.timezone });
   if (faults.length > 0) {
-    throw new Refusal('INVALID_REQUEST_BODY', `${faults.slice(0, 10).join('; ')}.`, { reason: 'view-choices' });
+    throw invalidPlan(`${faults.slice(0, 10).join('; ')}.`, 'view-choices');
   }
   return { dashboardFilter: visibleChoices(grant, dashboard, metrics, choices).dashboardFilter, metricIds };
 };
 
-/** The parts of the content that a change names, as they are stored. */
+/** The filters that a change names, as they are stored. Throws for what the guest may not read. */
 const changedContent = async (
   deps: Pick<Deps, 'store' | 'clock'>,
   grant: GuestGrant,
   opened: Opened,
-  [before, { format = before.format, dashboardFilter, metricIds }]: readonly [Schedule, UpdateSchedule],
-): Promise<Partial<Content>> => {
-  assertTakesContent(format, {
-    dashboardFilter: dashboardFilter ?? before.dashboardFilter,
-    metricIds: metricIds === undefined ? before.metricIds : metricIds,
-  });
-  const given = { dashboardFilter: dashboardFilter ?? {}, metricIds: metricIds ?? null };
-  const read = await readContent(deps, grant, opened, given);
+  { dashboardFilter, metricIds = null }: PlanChange,
+): Promise<Partial<PlanContent>> => {
+  const read = await readContent(deps, grant, opened, { dashboardFilter: dashboardFilter ?? {}, metricIds });
   return dashboardFilter === undefined ? {} : { dashboardFilter: read.dashboardFilter };
 };
 
@@ -146,27 +109,17 @@ const listed = async (
   return { ...schedule, dashboardFilter, status, unconfirmed: await unconfirmedOf(deps, schedule) };
 };
 
-type Plan = Pick<Schedule, 'format' | 'alert' | 'recurrence' | 'channel' | 'recipients'>;
-
-/** Throws unless the plan is one of a report without an alert, or one of an alert that can tell something. */
-const assertPlan = async (
-  deps: Deps,
-  grant: GuestGrant,
-  opened: Opened,
-  { format, alert, recurrence, channel, recipients }: Plan,
-): Promise<void> => {
+/** Throws unless the guest may make this plan, and an alert of it can tell something. */
+const assertOpenPlan = async (deps: Deps, grant: GuestGrant, opened: Opened, plan: SchedulePlan): Promise<void> => {
+  const { format, alert, recurrence, channel, recipients } = plan;
+  const { calendar } = deps.reports;
   assertFormat(deps, grant, opened, format);
-  assertRecurrence(deps, recurrence);
-  if (format === 'alert' && alert === null) throw invalid('alert: required for the format alert.');
-  if (format !== 'alert' && alert !== null) throw invalid('alert: belongs to the format alert only.');
-  if (channel !== null && format !== 'alert' && format !== 'link') {
-    throw invalid('channel: files go by e-mail only. Choose alert or link as the format.');
-  }
+  assertRecurrence(plan, calendar, deps.clock.now());
+  assertKind(plan);
   if (recipients !== null && channel !== null) {
-    throw invalid('recipients: what goes to a channel has none. Choose null for one of both.');
+    throw invalidPlan('recipients: what goes to a channel has none. Choose null for one of both.', 'alert-invalid');
   }
-  const when = { recurrence, calendar: deps.reports.calendar, now: deps.clock.now() };
-  if (alert !== null) await assertAlert(deps, grant, opened, alert, when);
+  if (alert !== null) await assertAlert(deps, grant, opened, alert, { recurrence, calendar, now: deps.clock.now() });
 };
 
 export const missingSchedule = (scheduleId: string): Refusal =>
@@ -194,22 +147,18 @@ const insertNew = (deps: Deps, grant: GuestGrant, schedule: Schedule): Promise<v
 /** Throws UNAUTHORIZED, or INVALID_REQUEST_BODY for a recurrence or an alert that has no meaning. */
 export const createGuestSchedule =
   (deps: Deps) =>
-  async ({ grant }: GuestCaller, command: CreateSchedule): Promise<ListedSchedule> => {
-    const { dashboardId: openedId, name, format, recurrence, catchUp = 'once', isPaused = false } = command;
-    const { mutedUntil = null, alert = null, channel = null, recipients = null } = command;
-    const { dashboardFilter = {}, metricIds = null } = command;
+  async (
+    { grant }: GuestCaller,
+    { dashboardId: openedId, ...plan }: SchedulePlan & { readonly dashboardId: string },
+  ): Promise<ListedSchedule> => {
     const opened = await openFor(deps.store, grant, openedId);
     const owner = ownerOf(grant);
-    const plan = { name, format, recurrence, catchUp, isPaused, mutedUntil, alert, channel, recipients };
-    await assertPlan(deps, grant, opened, plan);
-    assertTakesContent(format, { dashboardFilter, metricIds });
-    const content = await readContent(deps, grant, opened, { dashboardFilter, metricIds });
-    await assertReady(deps, owner, { openedId, channel, recipients });
-    const createdAt = deps.clock.now();
-    const dashboardId = opened.dashboard.id;
-    const nextAt = nextMoment(recurrence, deps.reports.calendar, createdAt);
-    const place = { id: deps.ids.uuid(), dashboardId, openedId, owner };
-    const schedule = { ...plan, ...content, ...place, nextAt, createdAt, alertState: null };
+    await assertOpenPlan(deps, grant, opened, plan);
+    assertTakesContent(plan);
+    const content = await readContent(deps, grant, opened, plan);
+    await assertReady(deps, owner, { ...plan, openedId });
+    const place = { id: deps.ids.uuid(), dashboardId: opened.dashboard.id, openedId, owner };
+    const schedule = newSchedule({ ...plan, ...content }, place, deps.reports.calendar, deps.clock.now());
     await insertNew(deps, grant, schedule);
     return { ...schedule, status: null, unconfirmed: await unconfirmedOf(deps, schedule) };
   };
@@ -226,20 +175,6 @@ export const listGuestSchedules =
     return Promise.all(own.map((schedule) => listed(deps, grant, opened, schedule)));
   };
 
-/** The plan as the change leaves it. Throws if the change makes an alert of a report, or the reverse. */
-const changedPlan = (before: Schedule, { format, alert, recurrence, channel, recipients }: UpdateSchedule): Plan => {
-  if (format !== undefined && (format === 'alert') !== (before.format === 'alert')) {
-    throw invalid('format: an alert stays an alert, and a report a report. Make a new schedule.');
-  }
-  return {
-    format: format ?? before.format,
-    alert: alert ?? before.alert,
-    recurrence: recurrence ?? before.recurrence,
-    channel: channel === undefined ? before.channel : channel,
-    recipients: recipients === undefined ? before.recipients : recipients,
-  };
-};
-
 /** Returns the channels that the user may choose for this dashboard. */
 export const listGuestChannels =
   ({ store, reports }: Pick<Deps, 'store' | 'reports'>) =>
@@ -254,24 +189,25 @@ export const listGuestChannels =
 /** Changes what the caller names. Moments that passed while the schedule was paused are not sent. */
 export const updateGuestSchedule =
   (deps: Deps) =>
-  async ({ grant }: GuestCaller, { dashboardId, scheduleId, ...change }: UpdateSchedule): Promise<ListedSchedule> => {
+  async (
+    { grant }: GuestCaller,
+    { dashboardId, scheduleId, ...change }: NamedSchedule & PlanChange,
+  ): Promise<ListedSchedule> => {
     const opened = await openFor(deps.store, grant, dashboardId);
     const owner = ownerOf(grant);
-    const { format, alert, recurrence, isPaused, channel, recipients } = change;
-    const stored = await findSchedule(deps.store, opened, owner, scheduleId);
-    const plan = changedPlan(stored, { dashboardId, scheduleId, ...change });
+    const { format, alert, recurrence, channel, recipients } = change;
+    const plan = changedPlan(await findSchedule(deps.store, opened, owner, scheduleId), change);
     const isElsewhere = channel !== undefined || recipients !== undefined;
-    if (isElsewhere) await assertReady(deps, owner, { openedId: stored.openedId, ...plan });
+    if (isElsewhere) await assertReady(deps, owner, plan);
     if (isElsewhere || [format, alert, recurrence].some((part) => part !== undefined)) {
-      await assertPlan(deps, grant, opened, plan);
+      await assertOpenPlan(deps, grant, opened, plan);
     }
-    const content = await changedContent(deps, grant, opened, [stored, { dashboardId, scheduleId, ...change }]);
+    assertTakesContent(plan);
+    const content = await changedContent(deps, grant, opened, change);
     const changed = await deps.store.transaction(async (store) => {
       const { id } = await lockDashboard(store, grant, opened.dashboard.id);
       const before = await findSchedule(store, opened, owner, scheduleId);
-      const isNew = recurrence !== undefined || (before.isPaused && isPaused === false);
-      const { calendar } = deps.reports;
-      const nextAt = isNew ? nextMoment(recurrence ?? before.recurrence, calendar, deps.clock.now()) : undefined;
+      const nextAt = changedNext(before, change, deps.reports.calendar, deps.clock.now());
       const all = { ...change, ...content, nextAt };
       if (!(await store.schedules.change(id, owner, scheduleId, all))) throw missingSchedule(scheduleId);
       const after = await findSchedule(store, opened, owner, scheduleId);
