@@ -26,11 +26,23 @@ export const sealState = (
 
 export const recipientsContext = (scheduleId: string): string => `${scheduleId}/recipients`;
 
-const sealRecipients = (sealer: Sealer, scheduleId: string, recipients: Recipients | null): Sealed | null =>
-  recipients === null ? null : sealer.seal(JSON.stringify(recipients), recipientsContext(scheduleId));
-
 const openRecipients = (sealer: Sealer, { id, recipients }: Pick<Row, 'id' | 'recipients'>): Recipients | null =>
   recipients === null ? null : (JSON.parse(sealer.open(recipients, recipientsContext(id))) as Recipients);
+
+/** The columns of what a schedule or a change names; undefined: the column stays. The reverse of `scheduleOf`. */
+const columnsOf = (sealer: Sealer, scheduleId: string, given: ScheduleChange) => {
+  const { name, format, recurrence, channel, dashboardFilter, metricIds, alert, recipients } = given;
+  return {
+    ...{ name, format, channel, next_at: given.nextAt, muted_until: given.mutedUntil },
+    ...{ catch_up: given.catchUp, is_paused: given.isPaused },
+    recurrence: recurrence && jsonb(recurrence),
+    dashboard_filter: dashboardFilter && jsonb(dashboardFilter),
+    metric_ids: metricIds && jsonb(metricIds),
+    alert: alert && jsonb(alert),
+    recipients: recipients && sealer.seal(JSON.stringify(recipients), recipientsContext(scheduleId)),
+  };
+};
+type Columns = ReturnType<typeof columnsOf>;
 
 const planOf = (row: Row, sealer: Sealer): Omit<WatchedSchedule, 'last'> => ({
   id: row.id,
@@ -84,39 +96,6 @@ const scopeIs =
       ...(dashboardId === undefined ? [] : [eb('schedules.dashboard_id', '=', dashboardId)]),
     ]);
 
-const changed = (
-  sealer: Sealer,
-  scheduleId: string,
-  {
-    name,
-    format,
-    recurrence,
-    catchUp,
-    isPaused,
-    nextAt,
-    mutedUntil,
-    alert,
-    channel,
-    dashboardFilter,
-    metricIds,
-    recipients,
-  }: ScheduleChange,
-) => ({
-  ...(name === undefined ? {} : { name }),
-  ...(format === undefined ? {} : { format }),
-  ...(recurrence === undefined ? {} : { recurrence: jsonb(recurrence) }),
-  ...(catchUp === undefined ? {} : { catch_up: catchUp }),
-  ...(isPaused === undefined ? {} : { is_paused: isPaused }),
-  ...(nextAt === undefined ? {} : { next_at: nextAt }),
-  ...(mutedUntil === undefined ? {} : { muted_until: mutedUntil }),
-  ...(channel === undefined ? {} : { channel }),
-  ...(dashboardFilter === undefined ? {} : { dashboard_filter: jsonb(dashboardFilter) }),
-  ...(metricIds === undefined ? {} : { metric_ids: metricIds === null ? null : jsonb(metricIds) }),
-  ...(alert === undefined ? {} : { alert: alert === null ? null : jsonb(alert) }),
-  ...(recipients === undefined ? {} : { recipients: sealRecipients(sealer, scheduleId, recipients) }),
-  ...(recipients === undefined || recipients === null ? {} : { alert_state: null }),
-});
-
 const insert = async (db: Kysely<Tables>, sealer: Sealer, { owner, ...schedule }: Schedule): Promise<void> => {
   await db
     .insertInto('schedules')
@@ -127,19 +106,9 @@ const insert = async (db: Kysely<Tables>, sealer: Sealer, { owner, ...schedule }
       data_app_id: owner.dataAppId,
       client_id: owner.clientId,
       user_identifier: owner.userIdentifier,
-      name: schedule.name,
-      format: schedule.format,
-      recurrence: jsonb(schedule.recurrence),
-      catch_up: schedule.catchUp,
-      is_paused: schedule.isPaused,
-      next_at: schedule.nextAt,
       created_at: schedule.createdAt,
-      muted_until: schedule.mutedUntil,
-      channel: schedule.channel,
-      dashboard_filter: jsonb(schedule.dashboardFilter),
-      metric_ids: schedule.metricIds === null ? null : jsonb(schedule.metricIds),
-      alert: schedule.alert === null ? null : jsonb(schedule.alert),
-      recipients: sealRecipients(sealer, schedule.id, schedule.recipients),
+      // A whole schedule leaves no column out.
+      ...(columnsOf(sealer, schedule.id, schedule) as { [Name in keyof Columns]: Exclude<Columns[Name], undefined> }),
     })
     .execute();
 };
@@ -280,10 +249,10 @@ const change = async (
   [dashboardId, owner, scheduleId, given]: Parameters<ScheduleStore['change']>,
 ): Promise<boolean> => {
   const own = db.updateTable('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
+  const forgotten = given.recipients ? { alert_state: null } : {};
   // An update needs a column: without a change, the id is set to itself.
-  const { numUpdatedRows } = await own
-    .set({ id: scheduleId, ...changed(sealer, scheduleId, given) })
-    .executeTakeFirst();
+  const columns = { id: scheduleId, ...columnsOf(sealer, scheduleId, given), ...forgotten };
+  const { numUpdatedRows } = await own.set(columns).executeTakeFirst();
   if (numUpdatedRows !== 1n) return false;
   if (given.recipients === null) await db.deleteFrom('alert_states').where('schedule_id', '=', scheduleId).execute();
   return true;
