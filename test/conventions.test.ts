@@ -91,7 +91,7 @@ const mayImport: Readonly<
     packages: [/^express$/, /^openid-client$/, /^zod$/, /^node:/],
   },
   render: { folders: ['domain', 'platform'], packages: [/^playwright-core$/, /^node:/] },
-  // Sends dashboards on schedule. What a recipient may see is decided elsewhere, and asked for at each message.
+  // Sends dashboards on schedule. The right of a recipient is the gateway's and the service's, asked for at each message.
   deliver: {
     folders: ['domain', 'platform', 'texts'],
     packages: [/^croner$/, /^nodemailer$/, /^standardwebhooks$/, /^node:/],

@@ -2,88 +2,56 @@
 import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
 import { calendar } from '../deliver/calendar.js';
+import { createReportsPort, type Deciding, decideWith } from '../deliver/decide.js';
+import type { MailSetup } from '../deliver/mail-setup.js';
 import { createMailer } from '../deliver/mailer.js';
+import { findRecipients, type Passages } from '../deliver/passage.js';
 import { createPlanner } from '../deliver/planner.js';
-import {
-  createSender,
-  type Decide,
-  type Granted,
-  type Question,
-  type Refused,
-  type Report,
-  type SenderOptions,
-  type Silence,
-} from '../deliver/sender.js';
+import { createSender, type SenderOptions } from '../deliver/sender.js';
 import { createPost } from '../deliver/webhook.js';
-import { confirmableMs, type KnownAddress } from '../domain/deliver/recipients.js';
+import { confirmableMs } from '../domain/deliver/recipients.js';
 import type { Reports } from '../domain/deliver/reports.js';
-import type { ClaimedDelivery } from '../domain/deliver/schedule.js';
 import type { Clock, Tag } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
+import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
 import { createMailBounced, mailBouncedPath } from '../gateway/hooks/mail-bounced.js';
+import { inProcessTransport } from '../http/in-process.js';
 import { createMailLinksRouter, type ReadUnsubscribe } from '../http/mail-links.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Log } from '../platform/log.js';
 import { repeat } from '../platform/repeat.js';
 import { systemTiming, type Timing } from '../platform/timing.js';
-import { readLanguage } from '../texts/messages.js';
 import { openReport } from '../usecases/guest/schedules.js';
-import { checkAlert } from './alert-content.js';
 import { createConfirmLinks, createUnsubscribe } from './mail-links.js';
-import { channelsOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
 import type { CountWork } from './metrics.js';
-import { linkOf, readReport } from './report-content.js';
-import {
-  callerOf,
-  findAudience,
-  findOwnRight,
-  findPassage,
-  findRecipients,
-  isStillGood,
-  type Passage,
-  type Passages,
-} from './report-passage.js';
 import type { Service } from './service.js';
 import type { Admission } from './shared.js';
 
-type Connected = Omit<Passages, 'setup'>;
+type Rights = Pick<Passages, 'findReportRight' | 'listTenantUsers' | 'isTenantActive' | 'findDataAppId'> & {
+  readonly service: Pick<Service, 'store' | 'authenticate'>;
+};
+
+const passagesOf = (setup: MailSetup, { service, ...rights }: Rights): Passages => ({
+  ...{ ...rights, setup, store: service.store, copyIdOf: dashboardIdOf },
+  authenticate: async (token) => {
+    const caller = await service.authenticate(['guestToken'], token);
+    if (caller.kind !== 'guest') throw new Error('a guest token must authenticate a guest');
+    return caller;
+  },
+});
 
 /** `connect` is called once the gateway exists, which is after the service. Until then reports are off. */
 export const createReports = (setup: MailSetup | null) => {
-  let sending: Connected | null = null;
-  const reports: Reports = {
-    calendar,
-    isOn: () => setup !== null && sending !== null,
-    isFor: async (dataAppId, channel) =>
-      setup !== null &&
-      (setup.sender !== null || channel !== null) &&
-      sending !== null &&
-      (await sending.findDataAppId()) === dataAppId,
-    channels: setup?.channels.map(({ name }) => name) ?? [],
-    hasLinks: setup !== null && setup.mail.dashboardUrl !== null,
-    check: async (owner, way) => {
-      if (setup === null || sending === null) return noWay(way);
-      const right = await findOwnRight(sending, owner, randomUUID());
-      return right === null || wayOf(setup, right, way) === undefined ? noWay(way) : 'ready';
-    },
-    listChannels: async (owner, openedId) => {
-      if (setup === null || sending === null) return [];
-      const right = await findOwnRight(sending, owner, randomUUID());
-      if (right === null) return [];
-      return channelsOf(setup, right, openedId).map(({ name, kind }) => ({ name, kind }));
-    },
-    findAudience: async (owner, openedId) =>
-      setup === null || sending === null ? null : findAudience({ setup, ...sending }, owner, openedId),
-  };
+  let passages: Passages | null = null;
   return {
-    reports,
-    connect: (parts: Connected): void => {
-      sending = parts;
+    reports: createReportsPort(setup, () => passages),
+    connect: (rights: Rights): void => {
+      if (setup !== null) passages = passagesOf(setup, rights);
     },
   };
 };
 
-type Parts = Passages & {
+type Parts = Omit<Rights, 'service'> & {
+  readonly setup: MailSetup;
   readonly reports: Reports;
   readonly service: Pick<Service, 'store' | 'dispatch' | 'authenticate'>;
   /** The same as the service's, so that both know what an alert was checked by. */
@@ -96,74 +64,16 @@ type Parts = Passages & {
   readonly timing?: Timing;
 };
 
-/** UNAUTHORIZED and the end of a token mean that there is no right. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof Refusal && ['UNAUTHORIZED', 'AUTHENTICATION_ERROR', 'TOKEN_EXPIRED'].includes(error.code);
-
-/** The language of a reader: that of the session, else that of the tenant, else that of the configuration. */
-const languageFor = ({ mail, brandOf }: MailSetup, { right, reader }: Passage): string | undefined =>
-  readLanguage(right.claims[mail.languageClaim]) ?? brandOf(reader.clientId).language ?? undefined;
-
-const questionOf = async (
-  { service, tag, clock, setup }: Parts,
-  { id, askedAt }: KnownAddress,
-): Promise<Omit<Question, 'language'>> => {
-  const { noteAsked } = service.store.reportAddresses;
-  const now = clock.now();
-  return {
-    confirmUrl: await createConfirmLinks(tag, setup.origin).urlOf(id),
-    begin: () => noteAsked(id, askedAt, now),
-    takeBack: async () => void (await noteAsked(id, now, askedAt)),
-  };
-};
-
-/** Reads what a message says, by the right alone. Throws a refusal if there is none. */
-const readFor = async (
-  parts: Parts,
-  passage: Passage,
-  { schedule, isRequested }: ClaimedDelivery,
-  signal: AbortSignal,
-): Promise<Report | Silence | Question | Refused> => {
-  const { service, reports, tag, clock, setup } = parts;
-  const { right, reader, asks } = passage;
-  const { token } = right;
-  const language = languageFor(setup, passage);
-  const caller = await callerOf(service, token);
+const decidingOf = ({ setup, reports, service, tag, clock, ...rights }: Parts): Deciding => {
   const { store, dispatch } = service;
-  const opened = await openReport({ store, reports, tag })(caller, schedule, reader.userIdentifier);
-  if (asks !== undefined) return { ...(await questionOf(parts, asks)), language };
-  const { dashboardUrl } = setup.mail;
-  const { alert } = schedule;
-  if (alert === null || opened.alert === null)
-    return readReport({ dispatch, token, schedule, opened, dashboardUrl, language }, signal);
-  const reading = { dispatch, token, schedule, alert, opened: opened.alert, tag, now: clock.now(), isRequested };
-  const checked = await checkAlert(reading, signal);
-  if ('refused' in checked) return checked;
-  const { text, state: found } = checked;
-  if (text === null) return { silent: found };
-  const url = linkOf(dashboardUrl, schedule.openedId);
-  return { dashboardName: opened.name, dashboardUrl: url, attachments: [], alert: text, found, language };
-};
-
-const grantedOf = (parts: Parts, passage: Passage): Granted => ({
-  to: passage.to,
-  read: async (delivery, signal) => {
-    try {
-      return await readFor(parts, passage, delivery, signal);
-    } catch (error) {
-      if (isRefusal(error)) return { refused: 'no-right' };
-      throw error;
-    }
-  },
-  isStillGood: (delivery) => isStillGood(parts, delivery, passage),
-});
-
-const decideWith =
-  (parts: Parts): Decide =>
-  async (delivery) => {
-    const found = await findPassage(parts, delivery);
-    return 'refused' in found ? found : grantedOf(parts, found);
+  const call = inProcessTransport(dispatch);
+  return {
+    ...passagesOf(setup, { service, ...rights }),
+    ...{ tag, clock, openReport: openReport({ store, reports, tag }) },
+    ask: (path, body, bearer, signal) => call({ method: 'POST', path, query: {}, body, bearer }, signal),
+    confirmUrlOf: createConfirmLinks(tag, setup.origin).urlOf,
   };
+};
 
 /** How long to wait when nothing is to do. */
 const everyMs = { plan: 5_000, send: 1_000 };
@@ -183,10 +93,11 @@ const createJobs = (parts: Parts, unsubscribeUrl: SenderOptions['unsubscribeUrl'
   const { store } = service;
   const ids = { uuid: () => randomUUID() };
   const spreadMs = mail.spreadMinutes * minuteMs;
+  const deciding = decidingOf(parts);
   const send = createSender({
     ...{ store, clock, ids, log, unsubscribeUrl, leaseMs, readTimeoutMs, stopping },
-    decide: decideWith(parts),
-    findRecipients: (delivery) => findRecipients(parts, delivery),
+    decide: decideWith(deciding),
+    findRecipients: (delivery) => findRecipients(deciding, delivery),
     mailer: sender === null ? null : createMailer({ ...mail, ...sender, dkim: setup.dkim, timeoutMs: mailTimeoutMs }),
     brandOf: setup.brandOf,
     post: createPost({ clock, timeoutMs: postTimeoutMs }),

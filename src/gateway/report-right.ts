@@ -3,6 +3,7 @@
  * in force, the tenant's state and every revocation count. Only the proof of the session is left out.
  */
 
+import type { FindReportRight, ReportRight } from '../domain/deliver/report-right.js';
 import { type Code, Refusal } from '../domain/refusal.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import { noLimits } from './authenticate/limits.js';
@@ -10,24 +11,7 @@ import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps, nobody } from './embed-token.js';
 import { noteNothing } from './note-session.js';
 import { type Grant, rolesOf } from './policy/decide.js';
-import type { RecipientSubject, Recipients } from './recipients.js';
-
-/** A guest token as the user would get it now, and the claims of the user's last session. */
-export type ReportRight = {
-  readonly token: string;
-  readonly claims: Readonly<Record<string, unknown>>;
-  /** Names of channels by the id of the dashboard or embed that may go there now. */
-  readonly channels: ReadonlyMap<string, readonly string[]>;
-  /** What the user may send to others of the tenant now, as in a grant. */
-  readonly scheduling: ReadonlyMap<string, readonly string[]>;
-  readonly roles: readonly string[];
-};
-
-/**
- * Returns null if the user may see nothing now. Rejects if that could not be decided. `requestId` names the decision in
- * the audit.
- */
-export type FindReportRight = (subject: RecipientSubject, requestId: string) => Promise<ReportRight | null>;
+import type { Recipients } from './recipients.js';
 
 /** Refusals that say that there is no right. Any other failure may be over at the next attempt. */
 const refusals: ReadonlySet<Code> = new Set([

@@ -3,6 +3,7 @@
  * Uses only Node's request and response. Must not decide what a session may see: embed-token.ts does.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FindReportRight, IsTenantActive, ListTenantUsers } from '../domain/deliver/report-right.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Handle, Step } from '../http/in-turn.js';
@@ -32,13 +33,8 @@ import { createCors, preflightHeaders, securityHeaders } from './http/headers.js
 import { createRefusedOrigins } from './http/refused-origins.js';
 import type { TenantAccess } from './lifecycle/access.js';
 import type { Recipients } from './recipients.js';
-import { createFindReportRight, type FindReportRight } from './report-right.js';
-import {
-  createIsTenantActive,
-  createListTenantUsers,
-  type IsTenantActive,
-  type ListTenantUsers,
-} from './tenant-users.js';
+import { createFindReportRight } from './report-right.js';
+import { createIsTenantActive, createListTenantUsers } from './tenant-users.js';
 import { createViewAs, type ViewAs } from './view-as.js';
 
 /** What the router serves: the steps of `/embed-token`, the hooks, the operators' commands, and the gateway's own lifetime. */

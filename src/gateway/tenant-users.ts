@@ -3,6 +3,7 @@
  * who they are: what one of them may see is decided by report-right.ts.
  */
 import type { TenantUser } from '../domain/deliver/recipients.js';
+import type { IsTenantActive, ListTenantUsers } from '../domain/deliver/report-right.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { EmbedTokenSteps } from './embed-token.js';
@@ -11,12 +12,6 @@ import { rolesOf } from './policy/decide.js';
 import { ExpressionFault } from './policy/expression.js';
 import type { Policy } from './policy/policy.js';
 import type { Recipients } from './recipients.js';
-
-/** Leaves out users who were revoked; of a suspended tenant there are none. */
-export type ListTenantUsers = (clientId: string) => Promise<readonly TenantUser[]>;
-
-/** Whether the tenant may have tokens: it is neither suspended nor deleted. Rejects if that is not known. */
-export type IsTenantActive = (clientId: string) => Promise<boolean>;
 
 export const createIsTenantActive =
   (access: Pick<TenantAccess, 'assertTenant'>): IsTenantActive =>

@@ -1,7 +1,7 @@
 /** A report without rows says so, and attaches nothing (a mail that says “attached” above an empty file is a riddle). */
 import { expect, test } from 'vitest';
-import { readReport } from '../../src/compose/report-content.js';
 import { messageOf, type ReportText } from '../../src/deliver/message.js';
+import { readReport } from '../../src/deliver/report-content.js';
 
 const schedule = { openedId: 'board', dashboardFilter: { State: ['ZZ'] }, metricIds: null };
 const opened = {
@@ -13,17 +13,15 @@ const opened = {
 /** Reads a report whose metrics have these rows. */
 const read = async (format: string, rowsOf: Readonly<Record<string, readonly object[] | number>>) => {
   const asked: unknown[] = [];
-  const dispatch = async ({ path, body }: { readonly path: string; readonly body: unknown }) => {
+  const ask = async (path: string, body: object) => {
     const [, metricId = '', verb] = /metrics\/(\w+)\/(\w+)$/.exec(path) ?? [];
     asked.push([metricId, verb, body]);
     const data = rowsOf[metricId] ?? [];
-    if (verb === 'query' && typeof data === 'number') return { status: data, body: { error: {} }, headers: {} };
-    return verb === 'query'
-      ? { status: 200, body: { data }, contentType: 'application/json', headers: {} }
-      : { status: 200, body: 'file', contentType: 'text/csv', headers: {} };
+    if (verb === 'query' && typeof data === 'number') return { status: data, body: { error: {} } };
+    return verb === 'query' ? { status: 200, body: { data } } : { status: 200, body: 'file' };
   };
   const reading = {
-    dispatch,
+    ask,
     token: 't',
     schedule: { ...schedule, format },
     opened,

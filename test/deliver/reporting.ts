@@ -4,8 +4,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, vi } from 'vitest';
-import type { MailSetup } from '../../src/compose/mail-setup.js';
 import { createReports, startReports } from '../../src/compose/reports.js';
+import type { MailSetup } from '../../src/deliver/mail-setup.js';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import { hostMade } from '../../src/domain/dashboard/metric.js';
 import type { Renderer } from '../../src/domain/guest/render.js';

@@ -1,11 +1,12 @@
 /** The ways in which a guest receives answers: each asks one question and returns all that the guest is given for it. */
 import { unzipSync } from 'fflate';
 import { expect } from 'vitest';
-import { checkAlert } from '../../src/compose/alert-content.js';
 import { assistantOpener } from '../../src/compose/assistant.js';
 import { createHandlers, operations } from '../../src/compose/operations.js';
 import { toCsv } from '../../src/contract/csv.js';
 import { toXlsx } from '../../src/contract/xlsx/workbook.js';
+import { checkAlert } from '../../src/deliver/alert-content.js';
+import type { Ask } from '../../src/deliver/ask.js';
 import type { Assistant } from '../../src/domain/chat/assistant.js';
 import type { Model } from '../../src/domain/chat/model.js';
 import type { GuestCaller } from '../../src/domain/guest/caller.js';
@@ -14,6 +15,7 @@ import type { RenderRequest } from '../../src/domain/guest/render.js';
 import type { GuestQuery } from '../../src/domain/guest/view.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { createDispatch, type Dispatch } from '../../src/http/bind.js';
+import { inProcessTransport } from '../../src/http/in-process.js';
 import { callTool } from '../../src/mcp/call-tool.js';
 import { guestTools } from '../../src/mcp/tools.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
@@ -139,7 +141,9 @@ const checkedAlert: Way = async ({ deps, guest, query: { dashboardId, metricId }
   const openedAlert = await openAlert(deps, guest.grant, opened, alert);
   const owner = { dataAppId: guest.grant.dataAppId, clientId: guest.grant.clientId, userIdentifier: 'ann' };
   const schedule = scheduleSample(opened.dashboard.id, owner, { id: 'alert', openedId: dashboardId, alert });
-  const reading = { dispatch: dispatchFor(deps, guest), token: 'guest', schedule, alert, opened: openedAlert };
+  const call = inProcessTransport(dispatchFor(deps, guest));
+  const ask: Ask = (path, body, bearer, signal) => call({ method: 'POST', path, query: {}, body, bearer }, signal);
+  const reading = { ask, token: 'guest', schedule, alert, opened: openedAlert };
   return checkAlert({ ...reading, tag: deps.tag, now: deps.clock.now(), isRequested: true }, stays);
 };
 

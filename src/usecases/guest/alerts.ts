@@ -3,9 +3,10 @@ import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { kindOfMeasure } from '../../domain/dashboard/type-faults.js';
-import type { ColumnNumbers, Datamart } from '../../domain/datamart/datamart.js';
+import type { Datamart } from '../../domain/datamart/datamart.js';
 import type { DatatypeKind } from '../../domain/datamart/datatypes.js';
 import { type Alert, type AlertShape, alertFault, type CellDates, isQuiet } from '../../domain/deliver/alert.js';
+import type { OpenAlert } from '../../domain/deliver/open-report.js';
 import { type Calendar, nextMoment, type Recurrence, timePattern } from '../../domain/deliver/recurrence.js';
 import type { AlertStatus, Schedule } from '../../domain/deliver/schedule.js';
 import { periods } from '../../domain/filter/period.js';
@@ -22,23 +23,6 @@ import { restrictionsOf } from './answer-tag.js';
 import { viewChart } from './reads.js';
 
 type Deps = { readonly store: Store; readonly tag: Tag };
-
-/** A metric that is checked. `right` and `rule` are those of an AlertState. */
-export type OpenAlert = {
-  /** Of a host's alert, the tenant's own metric. */
-  readonly metricId: string;
-  readonly metricName: string;
-  readonly measures: readonly string[];
-  readonly shape: AlertShape;
-  /** Of the dimensions, in their order. */
-  readonly dates: readonly CellDates[];
-  /** How the values of the alert's measure are written. */
-  readonly numbers: ColumnNumbers;
-  /** What the values of the alert's measure are; undefined if only the database knows. */
-  readonly kind: DatatypeKind | undefined;
-  readonly right: string;
-  readonly rule: string;
-};
 
 const isPeriod = (grain: string | undefined): boolean => periods.some((period) => period === grain);
 

@@ -2,6 +2,7 @@
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { concealed, type ToldDelivery, wasAskedLately } from '../../domain/deliver/history.js';
 import { isMeant } from '../../domain/deliver/host-schedule.js';
+import type { OpenReport } from '../../domain/deliver/open-report.js';
 import {
   assertKind,
   assertRecurrence,
@@ -25,7 +26,7 @@ import type { Clock, Ids, Tag } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
-import { alertStatus, assertAlert, type OpenAlert, openAlert } from './alerts.js';
+import { alertStatus, assertAlert, openAlert } from './alerts.js';
 import { assertFormat, assertOn, ownerOf } from './may-schedule.js';
 import { askAddresses, assertRecipients, namingAddresses, unconfirmedOf } from './recipients.js';
 import { lockDashboard, openDashboard } from './scope.js';
@@ -282,15 +283,6 @@ export const listGuestDeliveries =
     const own = new Set([owner.userIdentifier, everyone, ...(schedule.recipients?.addresses ?? [])]);
     return named.map((delivery) => (own.has(delivery.recipient) ? delivery : concealed(delivery)));
   };
-
-/** What a message holds, as this caller may read it now. */
-export type OpenReport = {
-  readonly name: string;
-  /** The metrics of a report; empty for an alert. */
-  readonly metrics: readonly { readonly metricId: string; readonly name: string }[];
-  /** Null for a report. */
-  readonly alert: OpenAlert | null;
-};
 
 /** Whether the schedule's files have the metric. */
 const isChosen = (schedule: Schedule, metric: Metric): boolean =>

@@ -3,7 +3,6 @@
  * rights: its maker's, to send the dashboard to others; and its recipient's own, by which it is read.
  */
 import { randomUUID } from 'node:crypto';
-import type { FindRecipients, Granted, Refused } from '../deliver/sender.js';
 import { isSameJson } from '../domain/canonical-json.js';
 import { allows, readAddress } from '../domain/deliver/address.js';
 import { isOfHost, readerOf, tenantRecipient } from '../domain/deliver/host-schedule.js';
@@ -19,27 +18,30 @@ import {
   mayAsk,
   type Recipients,
 } from '../domain/deliver/recipients.js';
+import type { FindReportRight, IsTenantActive, ListTenantUsers, ReportRight } from '../domain/deliver/report-right.js';
 import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
 import type { GuestCaller } from '../domain/guest/caller.js';
 import type { Clock, Tag } from '../domain/ports.js';
-import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
-import type { FindReportRight, ReportRight } from '../gateway/report-right.js';
-import type { IsTenantActive, ListTenantUsers } from '../gateway/tenant-users.js';
+import type { Store } from '../domain/store/store.js';
 import { addressOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
-import type { Service } from './service.js';
+import type { FindRecipients, Granted, Refused } from './sender.js';
 
 export type Passages = {
   readonly setup: MailSetup;
-  readonly service: Pick<Service, 'store' | 'authenticate'>;
+  readonly store: Pick<Store, 'dashboards' | 'schedules' | 'reportAddresses'>;
+  /** Reads whose token it is. Rejects if it holds no longer. */
+  readonly authenticate: (token: string) => Promise<GuestCaller>;
   readonly findReportRight: FindReportRight;
   readonly listTenantUsers: ListTenantUsers;
   readonly isTenantActive: IsTenantActive;
   /** The data app of the policy in force: the gateway knows the users of no other one. */
   readonly findDataAppId: () => Promise<string>;
+  /** The id that the gateway gives a tenant's copy of a template. */
+  readonly copyIdOf: (templateName: string, clientId: string) => string;
 };
 
 /** With what addresses without an account are recognized. */
-type Addresses = { readonly tag: Tag; readonly clock: Clock };
+export type Addresses = { readonly tag: Tag; readonly clock: Clock };
 
 /** By whose right a message is read, and where it goes. */
 export type Passage = {
@@ -55,25 +57,16 @@ const isOf = ({ grant }: GuestCaller, owner: ScheduleOwner): boolean =>
   grant.clientId === owner.clientId &&
   grant.userIdentifier === owner.userIdentifier;
 
-export const callerOf = async (
-  { authenticate }: Pick<Service, 'authenticate'>,
-  token: string,
-): Promise<GuestCaller> => {
-  const caller = await authenticate(['guestToken'], token);
-  if (caller.kind !== 'guest') throw new Error('a guest token must authenticate a guest');
-  return caller;
-};
-
-type Finding = Pick<Passages, 'service' | 'findReportRight'>;
+type Finding = Pick<Passages, 'authenticate' | 'findReportRight'>;
 
 /** The gateway knows users of one data app. A guest of another one can bear the same names, and has no right here. */
 export const findOwnRight = async (
-  { service, findReportRight }: Finding,
+  { authenticate, findReportRight }: Finding,
   owner: ScheduleOwner,
   requestId: string,
 ): Promise<ReportRight | null> => {
   const right = await findReportRight(owner, requestId);
-  return right !== null && isOf(await callerOf(service, right.token), owner) ? right : null;
+  return right !== null && isOf(await authenticate(right.token), owner) ? right : null;
 };
 
 /** Whom this user may send the dashboard to now; null: to nobody else. */
@@ -117,7 +110,7 @@ const findMailboxOf = async (
 
 /** An address without an account gets what the maker sees, once somebody there has confirmed it. */
 const findPassageOfAddress = async (
-  { setup, service: { store }, clock }: Passages & Addresses,
+  { setup, store, clock }: Passages & Addresses,
   { schedule: { owner }, isRequested }: ClaimedDelivery,
   mailbox: Mailbox,
   { right, domains }: Maker,
@@ -159,7 +152,7 @@ export const findPassage = async (
     return recipient === owner.userIdentifier ? findPassageOfUser(passages, delivery, null) : { refused: 'no-right' };
   }
   const mailbox = await findMailboxOf(passages, delivery);
-  const stopped = await passages.service.store.schedules.listStopped(id);
+  const stopped = await passages.store.schedules.listStopped(id);
   if (stopped.some((one) => one === recipient || (mailbox !== undefined && isOfMailbox(mailbox, one))))
     return { refused: 'stopped' };
   // The host needs nobody's right to send. What a user may see is that user's own right, as for any other schedule.
@@ -186,7 +179,7 @@ export const isStillGood = async (
 /** The tenants that have a copy now, by the id that the gateway gives it; of one tenant, its users who are named. */
 const findForHost = async (passages: Passages, schedule: Schedule): ReturnType<FindRecipients> => {
   const { owner, dashboardId, recipients } = schedule;
-  const { store } = passages.service;
+  const { store } = passages;
   // Users of this data app must not be told to the holder of another one's key.
   if (recipients === null || owner.dataAppId !== (await passages.findDataAppId())) return { refused: 'no-right' };
   if (owner.clientId === '') {
@@ -194,7 +187,7 @@ const findForHost = async (passages: Passages, schedule: Schedule): ReturnType<F
     const copies = await store.dashboards.listCopies(dashboardId, owner.dataAppId);
     // The policy grants this copy. Another one that the host made by hand is none of the gateway's.
     const isGranted = ({ clientId, externalDashboardId }: (typeof copies)[number]): boolean =>
-      template !== undefined && externalDashboardId === dashboardIdOf(template.externalDashboardId, clientId);
+      template !== undefined && externalDashboardId === passages.copyIdOf(template.externalDashboardId, clientId);
     return { tenants: copies.filter(isGranted).map(({ id, clientId }) => ({ clientId, dashboardId: id })) };
   }
   const { clientId } = owner;
@@ -219,7 +212,7 @@ export const findRecipients = async (
   if ((await findMaker(passages, delivery)) === null) return { refused: 'no-right-to-share' };
   const users = await passages.listTenantUsers(owner.clientId);
   const named = users.filter((user) => isNamed(recipients, user)).map(({ userIdentifier }) => userIdentifier);
-  const stopped = await passages.service.store.schedules.listStopped(schedule.id);
+  const stopped = await passages.store.schedules.listStopped(schedule.id);
   const mailboxes = await listMailboxes(passages.tag, owner, recipients.addresses);
   const going = mailboxes.filter((mailbox) => !stopped.some((one) => isOfMailbox(mailbox, one)));
   const all = new Set([...recipients.users, ...named, ...going.map(({ digest }) => digest)]);

@@ -1,5 +1,4 @@
 /** Checks an alert with the recipient's own guest token, by the operation that the recipient's browser would call. */
-import type { AlertText } from '../deliver/alert-text.js';
 import {
   type Alert,
   type AlertAnswer,
@@ -10,15 +9,15 @@ import {
   judge,
   observe,
 } from '../domain/deliver/alert.js';
+import type { OpenAlert } from '../domain/deliver/open-report.js';
 import type { Schedule } from '../domain/deliver/schedule.js';
 import type { Tag } from '../domain/ports.js';
 import type { Cell } from '../domain/query/engine.js';
-import type { Dispatch } from '../http/bind.js';
-import { inProcessTransport } from '../http/in-process.js';
-import type { OpenAlert } from '../usecases/guest/alerts.js';
+import type { AlertText } from './alert-text.js';
+import type { Ask } from './ask.js';
 
 export type Checking = {
-  readonly dispatch: Dispatch;
+  readonly ask: Ask;
   readonly token: string;
   readonly schedule: Schedule;
   readonly alert: Alert;
@@ -35,12 +34,12 @@ export type Checked = { readonly text: AlertText | null; readonly state: AlertSt
 type Body = { readonly data: readonly AlertRow[]; readonly comparisonValue?: Cell; readonly truncated?: true };
 
 const readAnswer = async (
-  { dispatch, token, schedule, opened }: Checking,
+  { ask, token, schedule, opened }: Checking,
   signal: AbortSignal,
 ): Promise<AlertAnswer | { readonly refused: 'no-right' }> => {
   const path = `/api/v2/guest/metrics/${encodeURIComponent(opened.metricId)}/query`;
   const body = { dashboardId: schedule.openedId };
-  const answer = await inProcessTransport(dispatch)({ method: 'POST', path, query: {}, body, bearer: token }, signal);
+  const answer = await ask(path, body, token, signal);
   if (answer.status === 401 || answer.status === 403) return { refused: 'no-right' };
   // The answer can quote the question, which must not get into a log.
   if (answer.status !== 200) throw new Error(`the metric of an alert could not be read: ${answer.status}`);

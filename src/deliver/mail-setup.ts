@@ -1,12 +1,12 @@
 /** What is set up for the sending of reports, and where a message of a right may go by it. */
-import type { Granted } from '../deliver/sender.js';
 import { readAddress } from '../domain/deliver/address.js';
+import type { ReportRight } from '../domain/deliver/report-right.js';
 import type { Way } from '../domain/deliver/reports.js';
-import type { ReportRight } from '../gateway/report-right.js';
 import type { Channel } from '../platform/channels.js';
 import type { Config } from '../platform/config.js';
 import type { Dkim } from '../platform/dkim.js';
 import type { BrandOf } from '../platform/mail-brands.js';
+import type { Granted } from './sender.js';
 
 type Mail = Config['settings']['mail'];
 

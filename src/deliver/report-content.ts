@@ -1,14 +1,12 @@
 /** Reads a report with the recipient's own guest token, by the operations that the recipient's browser would call. */
-
-import type { Attachment, Picture } from '../deliver/message.js';
-import type { Refused, Report } from '../deliver/sender.js';
+import type { OpenReport } from '../domain/deliver/open-report.js';
 import type { Schedule } from '../domain/deliver/schedule.js';
-import type { Dispatch } from '../http/bind.js';
-import { inProcessTransport } from '../http/in-process.js';
-import type { OpenReport } from '../usecases/guest/schedules.js';
+import type { Ask } from './ask.js';
+import type { Attachment, Picture } from './message.js';
+import type { Refused, Report } from './sender.js';
 
 type Reading = {
-  readonly dispatch: Dispatch;
+  readonly ask: Ask;
   readonly token: string;
   readonly schedule: Schedule;
   readonly opened: OpenReport;
@@ -71,12 +69,11 @@ const bytesOf = (body: unknown): Uint8Array | undefined => {
 };
 
 const readPart = async (
-  { dispatch, token }: Reading,
+  { ask, token }: Reading,
   { path, body, name, type }: Part,
   signal: AbortSignal,
 ): Promise<Attachment | Refused> => {
-  const call = inProcessTransport(dispatch);
-  const answer = await call({ method: 'POST', path, query: {}, body, bearer: token }, signal);
+  const answer = await ask(path, body, token, signal);
   if (answer.status === 401 || answer.status === 403) return { refused: 'no-right' };
   const content = answer.status === 200 ? bytesOf(answer.body) : undefined;
   // The answer can quote the question, which must not get into a log.
@@ -90,13 +87,12 @@ export const linkOf = (template: string | null, dashboardId: string): string | n
   template === null ? null : template.replaceAll('{dashboardId}', encodeURIComponent(dashboardId));
 
 /** Whether no metric has a row with a value. A metric that cannot be read now is left to the report's parts. */
-const hasNoRows = async ({ dispatch, token, schedule, opened }: Reading, signal: AbortSignal): Promise<boolean> => {
-  const call = inProcessTransport(dispatch);
+const hasNoRows = async ({ ask, token, schedule, opened }: Reading, signal: AbortSignal): Promise<boolean> => {
   const { openedId: dashboardId, dashboardFilter } = schedule;
   for (const { metricId } of opened.metrics) {
     const path = `/api/v2/guest/metrics/${encodeURIComponent(metricId)}/query`;
     const body = { dashboardId, dashboardFilter, limit: 1 };
-    const answer = await call({ method: 'POST', path, query: {}, body, bearer: token }, signal);
+    const answer = await ask(path, body, token, signal);
     const { data = [{ unread: true }] } = answer.body as {
       readonly data?: readonly Readonly<Record<string, unknown>>[];
     };

@@ -1,0 +1,127 @@
+/** Decides what a recipient gets of a message now, and reads it by the recipient's own right alone. */
+import { randomUUID } from 'node:crypto';
+import type { OpenReport } from '../domain/deliver/open-report.js';
+import type { KnownAddress } from '../domain/deliver/recipients.js';
+import type { Reports } from '../domain/deliver/reports.js';
+import type { ClaimedDelivery, Schedule } from '../domain/deliver/schedule.js';
+import type { GuestCaller } from '../domain/guest/caller.js';
+import { Refusal } from '../domain/refusal.js';
+import { readLanguage } from '../texts/messages.js';
+import { checkAlert } from './alert-content.js';
+import type { Ask } from './ask.js';
+import { calendar } from './calendar.js';
+import { channelsOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
+import {
+  type Addresses,
+  findAudience,
+  findOwnRight,
+  findPassage,
+  isStillGood,
+  type Passage,
+  type Passages,
+} from './passage.js';
+import { linkOf, readReport } from './report-content.js';
+import type { Decide, Granted, Question, Refused, Report, Silence } from './sender.js';
+
+/** What the service asks about reports. `passages` returns null while reports are off. */
+export const createReportsPort = (setup: MailSetup | null, passages: () => Passages | null): Reports => ({
+  calendar,
+  isOn: () => passages() !== null,
+  isFor: async (dataAppId, channel) => {
+    const on = passages();
+    return on !== null && (on.setup.sender !== null || channel !== null) && (await on.findDataAppId()) === dataAppId;
+  },
+  channels: setup?.channels.map(({ name }) => name) ?? [],
+  hasLinks: setup !== null && setup.mail.dashboardUrl !== null,
+  check: async (owner, way) => {
+    const on = passages();
+    const right = on && (await findOwnRight(on, owner, randomUUID()));
+    return on === null || right === null || wayOf(on.setup, right, way) === undefined ? noWay(way) : 'ready';
+  },
+  listChannels: async (owner, openedId) => {
+    const on = passages();
+    const right = on && (await findOwnRight(on, owner, randomUUID()));
+    if (on === null || right === null) return [];
+    return channelsOf(on.setup, right, openedId).map(({ name, kind }) => ({ name, kind }));
+  },
+  findAudience: async (owner, openedId) => {
+    const on = passages();
+    return on && findAudience(on, owner, openedId);
+  },
+});
+
+export type Deciding = Passages &
+  Addresses & {
+    /** Throws UNAUTHORIZED unless this caller is that user and may have such a message now. */
+    readonly openReport: (caller: GuestCaller, schedule: Schedule, reader: string) => Promise<OpenReport>;
+    readonly ask: Ask;
+    /** The link that confirms an address. */
+    readonly confirmUrlOf: (addressId: string) => Promise<string>;
+  };
+
+/** UNAUTHORIZED and the end of a token mean that there is no right. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Refusal && ['UNAUTHORIZED', 'AUTHENTICATION_ERROR', 'TOKEN_EXPIRED'].includes(error.code);
+
+/** The language of a reader: that of the session, else that of the tenant, else that of the configuration. */
+const languageFor = ({ mail, brandOf }: MailSetup, { right, reader }: Passage): string | undefined =>
+  readLanguage(right.claims[mail.languageClaim]) ?? brandOf(reader.clientId).language ?? undefined;
+
+const questionOf = async (
+  { store, clock, confirmUrlOf }: Deciding,
+  { id, askedAt }: KnownAddress,
+): Promise<Omit<Question, 'language'>> => {
+  const { noteAsked } = store.reportAddresses;
+  const now = clock.now();
+  return {
+    confirmUrl: await confirmUrlOf(id),
+    begin: () => noteAsked(id, askedAt, now),
+    takeBack: async () => void (await noteAsked(id, now, askedAt)),
+  };
+};
+
+/** Reads what a message says, by the right alone. Throws a refusal if there is none. */
+const readFor = async (
+  deciding: Deciding,
+  passage: Passage,
+  { schedule, isRequested }: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<Report | Silence | Question | Refused> => {
+  const { authenticate, openReport, ask, tag, clock, setup } = deciding;
+  const { right, reader, asks } = passage;
+  const { token } = right;
+  const language = languageFor(setup, passage);
+  const opened = await openReport(await authenticate(token), schedule, reader.userIdentifier);
+  if (asks !== undefined) return { ...(await questionOf(deciding, asks)), language };
+  const { dashboardUrl } = setup.mail;
+  const { alert } = schedule;
+  if (alert === null || opened.alert === null)
+    return readReport({ ask, token, schedule, opened, dashboardUrl, language }, signal);
+  const reading = { ask, token, schedule, alert, opened: opened.alert, tag, now: clock.now(), isRequested };
+  const checked = await checkAlert(reading, signal);
+  if ('refused' in checked) return checked;
+  const { text, state: found } = checked;
+  if (text === null) return { silent: found };
+  const url = linkOf(dashboardUrl, schedule.openedId);
+  return { dashboardName: opened.name, dashboardUrl: url, attachments: [], alert: text, found, language };
+};
+
+const grantedOf = (deciding: Deciding, passage: Passage): Granted => ({
+  to: passage.to,
+  read: async (delivery, signal) => {
+    try {
+      return await readFor(deciding, passage, delivery, signal);
+    } catch (error) {
+      if (isRefusal(error)) return { refused: 'no-right' };
+      throw error;
+    }
+  },
+  isStillGood: (delivery) => isStillGood(deciding, delivery, passage),
+});
+
+export const decideWith =
+  (deciding: Deciding): Decide =>
+  async (delivery) => {
+    const found = await findPassage(deciding, delivery);
+    return 'refused' in found ? found : grantedOf(deciding, found);
+  };
