@@ -1,14 +1,15 @@
 /** What Studio's dialog of a report to all tenants sends, and where it shows what the server refuses. */
 import { expect, test } from 'vitest';
 import type { FilterValue } from '../../src/domain/filter/filter.js';
+import { newDraft } from '../../src/web/elements/schedule-draft.js';
 import {
+  controlFaults,
   endsOf,
-  faultsOf,
   filterControl,
   filtersText,
   leastControl,
   mostControl,
-  planOf,
+  planOf as planWith,
   textOf,
 } from '../../src/web/studio/base/report-plan.js';
 
@@ -19,6 +20,7 @@ const filters = [
   filter('Late', 'boolean'),
   filter('Day "x"]', 'date'),
 ];
+const planOf = (form: FormData, of?: typeof filters) => planWith(form, newDraft('pdf', [], 'UTC'), of);
 const formOf = (more: Readonly<Record<string, string | readonly string[]>>): FormData => {
   const form = new FormData();
   const usual = {
@@ -43,7 +45,7 @@ const set = {
 };
 
 test('filters and metrics are sent as they are chosen, and numbers are not rounded', () => {
-  const plan = planOf(formOf({ ...set, hasOwnMetrics: 'on', metricIds: ['m1', 'm2'] }), filters);
+  const plan = planOf(formOf({ ...set, hasOwnCards: 'on', metricIds: ['m1', 'm2'] }), filters);
   expect(plan).toMatchObject({ name: 'Daily', format: 'csv', recipients: { roles: ['a', 'b'], users: [] } });
   expect(plan.metricIds).toEqual(['m1', 'm2']);
   expect(plan.dashboardFilter).toEqual({
@@ -56,7 +58,7 @@ test('filters and metrics are sent as they are chosen, and numbers are not round
 });
 
 test('a link has neither, and what could not be read keeps its value', () => {
-  const link = planOf(formOf({ ...set, format: 'link', hasOwnMetrics: 'on', metricIds: 'm1' }), filters);
+  const link = planOf(formOf({ ...set, format: 'link', hasOwnCards: 'on', metricIds: 'm1' }), filters);
   expect(link).toMatchObject({ metricIds: null, dashboardFilter: {} });
   const unread = planOf(formOf({}), undefined);
   expect(['dashboardFilter', 'metricIds'].filter((name) => name in unread)).toEqual([]);
@@ -65,7 +67,7 @@ test('a link has neither, and what could not be read keeps its value', () => {
 
 test('an alert is sent as it is chosen, with its channel, and a file has neither', () => {
   const alert = {
-    ...{ format: 'alert', every: 'hour', channel: ' ops ', alertMetric: 'm1', measure: 'Miles', is: 'changeBelow' },
+    ...{ format: 'alert', every: 'hour', channel: ' ops ', metricId: 'm1', measure: 'Miles', is: 'changeBelow' },
     ...{ value: '20', to: 'previousPeriod', hasQuietHours: 'on', quietFrom: '22:00', quietTo: '07:00' },
   };
   const plan = planOf(formOf(alert), filters);
@@ -75,12 +77,13 @@ test('an alert is sent as it is chosen, with its channel, and a file has neither
   const quietHours = { from: '22:00', to: '07:00' };
   expect(plan.alert).toEqual({ metricId: 'm1', measure: 'Miles', condition, quietHours });
   const level = planOf(formOf({ ...alert, is: 'below', value: '3.5' }), filters);
-  expect(level.alert?.condition).toEqual({ is: 'below', value: 3.5 });
-  expect(planOf(formOf({ ...alert, is: 'missing' }), filters).alert?.condition).toEqual({ is: 'missing' });
+  expect(level).toMatchObject({ alert: { condition: { is: 'below', value: 3.5 } } });
+  const none = planOf(formOf({ ...alert, is: 'missing' }), filters);
+  expect(none).toMatchObject({ alert: { condition: { is: 'missing' } } });
   const file = planOf(formOf({ ...alert, format: 'csv' }), filters);
   expect([file.channel, 'alert' in file]).toEqual([null, false]);
   // A template that could not be read has no fields of an alert.
-  const { alertMetric: _, ...unread } = alert;
+  const { metricId: _, ...unread } = alert;
   expect('alert' in planOf(formOf(unread), undefined)).toBe(false);
 });
 
@@ -108,18 +111,18 @@ test('a stored value fills its control, and in words tells what it is', () => {
 test('a refusal is shown at the controls that it names', () => {
   const message =
     'recurrence.at: expected a time; metricIds[1]: the template has no such metric; dashboardFilter["Day \\"x\\"]"]: takes a day; dashboardFilter["Miles"]: takes a number, min not above max; a whole number goes as text.';
-  expect(faultsOf(message, filters)).toEqual({
+  expect(controlFaults(message, filters)).toEqual({
     at: 'expected a time',
     metricIds: 'the template has no such metric',
     [filterControl('Day "x"]')]: 'takes a day',
     [leastControl('Miles')]: 'takes a number, min not above max; a whole number goes as text.',
   });
-  expect(faultsOf('recipients: expected at least one user or role.', filters)).toEqual({
+  expect(controlFaults('recipients: expected at least one user or role.', filters)).toEqual({
     roles: 'expected at least one user or role.',
   });
   const other = 'There are 20 schedules of this template, and may be 20: delete one first.';
-  expect(faultsOf(other, filters)).toEqual({ '': other });
-  expect(faultsOf('dashboardFilter["Gone"]: there is no such filter.', filters)).toEqual({
-    '': 'dashboardFilter["Gone"]: there is no such filter.',
+  expect(controlFaults(other, filters)).toEqual({ form: other });
+  expect(controlFaults('dashboardFilter["Gone"]: there is no such filter.', filters)).toEqual({
+    form: 'dashboardFilter["Gone"]: there is no such filter.',
   });
 });

@@ -149,6 +149,7 @@ test.each([
     { name: 'missing, expected a string', value: 'missing, expected a number.' },
   ],
   ['alert.quietHours.from: got "7"; recurrence.on[0]: got "x".', { quietHours: 'got "7"', on: 'got "x".' }],
+  ['dashboardFilter["State"]: takes a text.', { form: 'dashboardFilter["State"]: takes a text.' }],
   ['cron: a; b', { form: 'cron: a; b' }],
   ['There are 20 schedules, and may be 20: delete one first.', { form: expect.stringContaining('There are 20') }],
 ])('the message %j stands at the fields that it names', (message, faults) => {

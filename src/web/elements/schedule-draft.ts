@@ -59,7 +59,8 @@ export type Draft = {
 };
 
 const nobody: Recipients = { users: [], roles: [], addresses: [] };
-const hourly = '0 * * * *';
+/** The cron expression of what comes every hour. */
+export const hourly = '0 * * * *';
 
 const draftOfRecurrence = (recurrence: Recurrence): Partial<Draft> => {
   const { timezone } = recurrence;
@@ -113,7 +114,10 @@ export const newDraft = (
   ...{ is: 'below', value: '', to: 'lastCheck', hasQuietHours: false, quietFrom: '22:00', quietTo: '07:00' },
 });
 
-export const draftOf = (schedule: SentSchedule, metrics: readonly GuestMetric[]): Draft => {
+export const draftOf = (
+  schedule: Omit<SentSchedule, 'status' | 'unconfirmed'>,
+  metrics: readonly GuestMetric[],
+): Draft => {
   const { name, format, recurrence, channel, recipients, mutedUntil, alert, dashboardFilter, metricIds } = schedule;
   return {
     ...newDraft(format, metrics, recurrence.timezone),
@@ -215,28 +219,32 @@ export type Field = keyof Draft | 'quietHours' | 'way';
 /** The service's messages by the field of the form that they are about; `form`: about none. */
 export type Faults = Readonly<Partial<Record<Field | 'form', string>>>;
 
-const fieldAt = (path: string): Field | undefined => {
-  const known: Readonly<Record<string, Field>> = {
-    ...{ name: 'name', format: 'format', channel: 'way', mutedUntil: 'mutedUntil' },
-    ...{ dashboardFilter: 'filters', metricIds: 'metricIds', recipients: 'recipients' },
-    ...{ 'recurrence.at': 'at', 'recurrence.on': 'on', 'recurrence.day': 'day', 'recurrence.cron': 'cron' },
-    ...{ 'recurrence.timezone': 'timezone', 'recurrence.every': 'every', recurrence: 'every' },
-    ...{ 'alert.metricId': 'metricId', 'alert.measure': 'measure', 'alert.condition': 'is', alert: 'metricId' },
-    ...{ 'alert.condition.value': 'value', 'alert.condition.percent': 'value', 'alert.condition.to': 'to' },
-    ...{ 'alert.quietHours': 'quietHours' },
-  };
-  for (let place = path; place !== ''; place = place.slice(0, Math.max(0, place.search(/[.[][^.[]*$/)))) {
-    if (Object.hasOwn(known, place)) return known[place];
+/** The fields by the paths of the service's messages. */
+export const fieldsByPath: Readonly<Record<string, string>> = {
+  ...{ name: 'name', format: 'format', channel: 'way', mutedUntil: 'mutedUntil' },
+  ...{ dashboardFilter: 'filters', metricIds: 'metricIds', recipients: 'recipients' },
+  ...{ 'recurrence.at': 'at', 'recurrence.on': 'on', 'recurrence.day': 'day', 'recurrence.cron': 'cron' },
+  ...{ 'recurrence.timezone': 'timezone', 'recurrence.every': 'every', recurrence: 'every' },
+  ...{ 'alert.metricId': 'metricId', 'alert.measure': 'measure', 'alert.condition': 'is', alert: 'metricId' },
+  ...{ 'alert.condition.value': 'value', 'alert.condition.percent': 'value', 'alert.condition.to': 'to' },
+  ...{ 'alert.quietHours': 'quietHours' },
+};
+
+const fieldAt = (path: string, fields: typeof fieldsByPath): string | undefined => {
+  for (let place = path; place !== ''; place = place.replace(/[.[]?[^.[]*$/, '')) {
+    if (Object.hasOwn(fields, place)) return fields[place];
+    // What is said of one filter is told with the name of the filter, unless it has a field of its own.
+    if (place.endsWith('"]')) return undefined;
   }
   return undefined;
 };
 
 /** Sorts the service's message, such as `recurrence.at: expected …; name: missing`, to the fields that it names. */
-export const faultsOf = (message: string): Faults => {
-  const faults: Partial<Record<Field | 'form', string>> = {};
+export const faultsOf = (message: string, fields = fieldsByPath): Readonly<Record<string, string>> => {
+  const faults: Record<string, string> = {};
   for (const fault of message.split(/; (?=[a-z]\w*[.:[])/)) {
-    const [, path = '', said = ''] = /^([a-z][\w.[\]]*): (.*)$/s.exec(fault) ?? [];
-    const field = fieldAt(path);
+    const [, path = '', said = ''] = /^([a-z]\w*(?:\.\w+|\["(?:[^"\\]|\\.)*"\]|\[\d+\])*): (.*)$/s.exec(fault) ?? [];
+    const field = fieldAt(path, fields);
     faults[field ?? 'form'] ??= field === undefined ? fault : said;
   }
   return faults;

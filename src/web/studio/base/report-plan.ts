@@ -1,40 +1,25 @@
 /** What the dialog of a report to all tenants asks for, as its form holds it and as the server takes it. No page. */
-import type { Alert, AlertCondition } from '../../../domain/deliver/alert.js';
+import type { Recipients } from '../../../domain/deliver/recipients.js';
+import type { ReportFormat } from '../../../domain/deliver/schedule.js';
 import type { FilterValue } from '../../../domain/filter/filter.js';
+import {
+  bodyOf,
+  type Draft,
+  faultsOf,
+  fieldsByPath,
+  type SentSchedule,
+  takesContent,
+} from '../../elements/schedule-draft.js';
 import type { TemplateFilter } from './template.js';
 
-export type Recurrence = { readonly timezone: string } & (
-  | { readonly cron: string }
-  | { readonly every: 'day' | 'workday'; readonly at: string }
-  | { readonly every: 'week'; readonly on: readonly string[]; readonly at: string }
-  | { readonly every: 'month'; readonly day: number | 'last'; readonly at: string }
-);
-
-type FilterValues = Readonly<Record<string, FilterValue>>;
-
-export type ReportPlan = {
-  readonly name: string;
-  readonly format: string;
-  readonly recurrence: Recurrence;
-  readonly recipients: { readonly roles: readonly string[]; readonly users: readonly string[] };
-  readonly dashboardFilter: FilterValues;
-  readonly metricIds: readonly string[] | null;
-  /** Of an alert, and of nothing else. */
-  readonly alert: Alert | null;
-  /** Null: by e-mail. */
-  readonly channel: string | null;
+/** A report of the host as the server sends it. */
+export type HostReport = Omit<SentSchedule, 'mutedUntil' | 'recipients' | 'status' | 'unconfirmed'> & {
+  readonly recipients: Omit<Recipients, 'addresses'>;
 };
-type Parts = 'dashboardFilter' | 'metricIds';
-/** What is left out keeps its value. */
-export type NewReport = Omit<ReportPlan, Parts | 'alert'> &
-  Partial<Pick<ReportPlan, Parts>> & { readonly alert?: Alert; readonly dashboardId: string };
+/** The body of the request that saves it. What is left out keeps its value. */
+export type NewReport = Readonly<Record<string, unknown>>;
 
-export const formats = ['pdf', 'png', 'xlsx', 'csv', 'link', 'alert'] as const;
-/** Only files have filters and chosen metrics. They go by e-mail alone. */
-export const isFile = (format: string): boolean => format !== 'link' && format !== 'alert';
-
-/** The cron expression of what comes every hour. */
-export const hourly = '0 * * * *';
+export const formats = ['pdf', 'png', 'xlsx', 'csv', 'link', 'alert'] as const satisfies readonly ReportFormat[];
 
 /** Names of the form's controls for a filter. */
 export const filterControl = (name: string): string => `filter ${name}`;
@@ -46,26 +31,6 @@ const partsOf = (text: unknown, separator: RegExp): readonly string[] =>
     .split(separator)
     .map((each) => each.trim())
     .filter(Boolean);
-
-const recurrenceOf = (form: FormData): Recurrence => {
-  const text = (name: string): string => String(form.get(name) ?? '').trim();
-  const timezone = text('timezone');
-  const at = text('at');
-  switch (text('every')) {
-    case 'hour':
-      return { timezone, cron: hourly };
-    case 'cron':
-      return { timezone, cron: text('cron') };
-    case 'week':
-      return { timezone, every: 'week', on: form.getAll('on').map(String), at };
-    case 'month':
-      return { timezone, every: 'month', day: text('day') === 'last' ? 'last' : Number(text('day')), at };
-    case 'day':
-      return { timezone, every: 'day', at };
-    default:
-      return { timezone, every: 'workday', at };
-  }
-};
 
 /** Undefined: the filter is not set. Numbers go as text, so that none is rounded; the server says which text is none. */
 const valueIn = (form: FormData, { name, dataType }: TemplateFilter): FilterValue | undefined => {
@@ -88,48 +53,32 @@ const valueIn = (form: FormData, { name, dataType }: TemplateFilter): FilterValu
   }
 };
 
-/** A fall has a negative percentage on the wire, and a positive one for people. An empty number is for the server to refuse. */
-const conditionOf = (form: FormData): AlertCondition => {
-  const is = String(form.get('is') ?? '') as AlertCondition['is'];
-  const value = Number(form.get('value') ?? Number.NaN);
-  if (is === 'above' || is === 'below') return { is, value };
-  if (is === 'missing' || is === 'newKey') return { is };
-  const to = form.get('to') === 'previousPeriod' ? 'previousPeriod' : 'lastCheck';
-  return { is, percent: is === 'changeBelow' ? -value : value, to };
-};
-
-const alertOf = (form: FormData): Alert => ({
-  metricId: String(form.get('alertMetric') ?? ''),
-  measure: String(form.get('measure') ?? ''),
-  condition: conditionOf(form),
-  quietHours:
-    form.get('hasQuietHours') === null
-      ? null
-      : { from: String(form.get('quietFrom') ?? ''), to: String(form.get('quietTo') ?? '') },
-});
-
-/** `filters`: those of the template; undefined if they could not be read, so that neither they nor the metrics are sent. */
-export const planOf = (form: FormData, filters: readonly TemplateFilter[] | undefined): NewReport => {
-  const format = String(form.get('format') ?? '');
-  const values = (filters ?? []).flatMap((filter) => {
-    const value = isFile(format) ? valueIn(form, filter) : undefined;
+/** The draft as the form's controls hold it. A field without a control keeps its value. */
+const draftIn = (form: FormData, before: Draft, filters: readonly TemplateFilter[]): Draft => {
+  const values = filters.flatMap((filter) => {
+    const value = valueIn(form, filter);
     return value === undefined ? [] : [[filter.name, value] as const];
   });
-  const isChosen = isFile(format) && form.get('hasOwnMetrics') !== null;
-  const content = {
-    dashboardFilter: Object.fromEntries(values),
-    metricIds: isChosen ? form.getAll('metricIds').map(String) : null,
-  };
+  const texts = [...form].flatMap(([name, value]) => (name in before ? [[name, String(value).trim()] as const] : []));
   return {
-    dashboardId: String(form.get('dashboardId') ?? ''),
-    name: String(form.get('name') ?? '').trim(),
-    format,
-    recurrence: recurrenceOf(form),
+    ...{ ...before, ...Object.fromEntries(texts), filters: Object.fromEntries(values) },
+    on: form.getAll('on').map(String) as Draft['on'],
+    metricIds: form.getAll('metricIds').map(String),
+    hasOwnCards: form.has('hasOwnCards'),
+    hasQuietHours: form.has('hasQuietHours'),
+  };
+};
+
+/** `filters`: those of the template; undefined if they could not be read, so that neither they nor its metrics are sent. */
+export const planOf = (form: FormData, before: Draft, filters: readonly TemplateFilter[] | undefined): NewReport => {
+  const draft = draftIn(form, before, filters ?? []);
+  const { dashboardFilter, metricIds, alert, mutedUntil: _, ...plan } = bodyOf(draft);
+  return {
+    ...{ ...plan, dashboardId: String(form.get('dashboardId') ?? '') },
     recipients: { roles: partsOf(form.get('roles'), /[,\n]/), users: partsOf(form.get('users'), /[,\n]/) },
-    ...(filters === undefined && isFile(format) ? {} : content),
-    channel: isFile(format) ? null : String(form.get('channel') ?? '').trim() || null,
+    ...(filters === undefined && takesContent(draft) ? {} : { dashboardFilter, metricIds }),
     // Of a template that cannot be read, the alert stays as it is.
-    ...(format === 'alert' && form.get('alertMetric') !== null ? { alert: alertOf(form) } : {}),
+    ...(alert !== undefined && form.has('metricId') ? { alert } : {}),
   };
 };
 
@@ -148,7 +97,7 @@ export const endsOf = (value: FilterValue | undefined): readonly [least: string,
 };
 
 /** Filters in few words. */
-export const filtersText = (values: FilterValues): string =>
+export const filtersText = (values: HostReport['dashboardFilter']): string =>
   Object.entries(values)
     .map(([name, value]) => {
       const [least, most] = endsOf(value);
@@ -157,35 +106,15 @@ export const filtersText = (values: FilterValues): string =>
     })
     .join('; ');
 
-/** The server's messages by the control that they are about; the empty name: about none. */
-export type Faults = Readonly<Record<string, string>>;
-
-const controls: Readonly<Record<string, string>> = {
-  ...{ name: 'name', format: 'format', metricIds: 'metricIds', dashboardId: 'dashboardId' },
-  ...{ recipients: 'roles', 'recipients.roles': 'roles', 'recipients.users': 'users', recurrence: 'every' },
-  ...{ 'recurrence.at': 'at', 'recurrence.on': 'on', 'recurrence.day': 'day', 'recurrence.cron': 'cron' },
-  ...{ 'recurrence.timezone': 'timezone', 'recurrence.every': 'every', channel: 'channel' },
-  ...{ alert: 'alertMetric', 'alert.metricId': 'alertMetric', 'alert.measure': 'measure', 'alert.condition': 'is' },
-  ...{ 'alert.condition.value': 'value', 'alert.condition.percent': 'value', 'alert.condition.to': 'to' },
-  ...{ 'alert.quietHours': 'quietFrom', 'alert.quietHours.to': 'quietTo' },
-};
-
-const controlAt = (path: string, filters: readonly TemplateFilter[]): string | undefined => {
-  const of = filters.find(({ name }) => path.startsWith(`dashboardFilter[${JSON.stringify(name)}]`));
-  if (of !== undefined) return of.dataType === 'number' ? leastControl(of.name) : filterControl(of.name);
-  for (let place = path; place !== ''; place = place.replace(/[.[]?[^.[]*$/, '')) {
-    if (Object.hasOwn(controls, place)) return controls[place];
-  }
-  return undefined;
-};
-
 /** Sorts a refusal such as `recurrence.at: expected …; metricIds[0]: …` to the controls that it names. */
-export const faultsOf = (message: string, filters: readonly TemplateFilter[]): Faults => {
-  const faults: Record<string, string> = {};
-  for (const fault of message.split(/; (?=[a-z]\w*[.:[])/)) {
-    const [, path = '', said = ''] = /^([a-z]\w*(?:\.\w+|\["(?:[^"\\]|\\.)*"\]|\[\d+\])*): (.*)$/s.exec(fault) ?? [];
-    const control = controlAt(path, filters);
-    faults[control ?? ''] ??= control === undefined ? fault : said;
-  }
-  return faults;
+export const controlFaults = (message: string, filters: readonly TemplateFilter[]): ReturnType<typeof faultsOf> => {
+  const { dashboardFilter: _, ...fields } = fieldsByPath;
+  const ofFilters = filters.map(({ name, dataType }) => [
+    `dashboardFilter[${JSON.stringify(name)}]`,
+    dataType === 'number' ? leastControl(name) : filterControl(name),
+  ]);
+  return faultsOf(message, {
+    ...{ ...fields, dashboardId: 'dashboardId', channel: 'channel', recipients: 'roles', 'recipients.users': 'users' },
+    ...{ 'alert.quietHours': 'quietFrom', 'alert.quietHours.to': 'quietTo', ...Object.fromEntries(ofFilters) },
+  });
 };

@@ -1,28 +1,25 @@
 /** A dialog that asks for a report to all tenants: what, to whom and when. */
 import { html, nothing, render, type TemplateResult } from 'lit';
-import type { Alert, AlertCondition, QuietHours } from '../../../domain/deliver/alert.js';
+import type { Alert } from '../../../domain/deliver/alert.js';
+import type { Recurrence, Weekday } from '../../../domain/deliver/recurrence.js';
+import { type Draft, draftOf, hourly, newDraft, takesContent } from '../../elements/schedule-draft.js';
 import { datePresets } from '../../filters/filter-values.js';
 import type { Template } from '../base/content.js';
 import {
+  controlFaults,
   endsOf,
-  type Faults,
-  faultsOf,
   filterControl,
   formats,
-  hourly,
-  isFile,
+  type HostReport,
   leastControl,
   mostControl,
   type NewReport,
   planOf,
-  type Recurrence,
-  type ReportPlan,
   textOf,
 } from '../base/report-plan.js';
 import type { TemplateFilter, TemplateMetric } from '../base/template.js';
 
-const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-const dayNames = {
+const dayNames: Readonly<Record<Weekday, string>> = {
   mon: 'Monday',
   tue: 'Tuesday',
   wed: 'Wednesday',
@@ -46,7 +43,7 @@ export const recurrenceText = (recurrence: Recurrence): string => {
   if ('cron' in recurrence) return `${recurrence.cron === hourly ? everyNames.hour : recurrence.cron} (${timezone})`;
   const on =
     recurrence.every === 'week'
-      ? recurrence.on.map((day) => dayNames[day as keyof typeof dayNames]).join(', ')
+      ? recurrence.on.map((day) => dayNames[day]).join(', ')
       : recurrence.every === 'month'
         ? `day ${recurrence.day} of the month`
         : everyNames[recurrence.every];
@@ -72,7 +69,7 @@ type Asked = {
   /** What may be sent; of a report that is changed, its template. */
   readonly templates: readonly Pick<Template, 'dashboardId' | 'name'>[];
   /** Of a report that is changed. */
-  readonly given?: ReportPlan;
+  readonly given?: HostReport;
   /** Rejects if the template cannot be read: its metrics and filters then stay as they are. */
   readonly partsOf: (dashboardId: string) => Promise<ReportParts>;
   /** Rejects if the server refuses the report: the dialog then stays and says why. */
@@ -80,16 +77,11 @@ type Asked = {
 };
 
 type State = {
-  every: string;
-  format: string;
-  hasOwnMetrics: boolean;
-  /** Of an alert. */
-  metricId: string;
-  is: string;
-  hasQuietHours: boolean;
+  /** What the dialog began with, and the choices that decide which fields it has. */
+  draft: Draft;
   /** `reading`: not known yet. */
   parts: ReportParts | 'reading' | { readonly problem: string };
-  faults: Faults;
+  faults: Readonly<Record<string, string>>;
   isBusy: boolean;
 };
 
@@ -98,18 +90,14 @@ const textOfError = (error: unknown): string => (error instanceof Error ? error.
 const filtersIn = ({ parts }: State): readonly TemplateFilter[] | undefined =>
   typeof parts === 'object' && 'filters' in parts ? parts.filters : undefined;
 
-const everyOf = (recurrence: Recurrence): string => {
-  if ('every' in recurrence) return recurrence.every;
-  return recurrence.cron === hourly ? 'hour' : 'cron';
-};
+/** The metrics of the template are read later, so the draft of an alert is given its own. */
+const draftOfReport = (given: HostReport): Draft => ({
+  ...draftOf({ ...given, mutedUntil: null, recipients: null }, []),
+  ...(given.alert && { metricId: given.alert.metricId, measure: given.alert.measure }),
+});
 
 const startOf = ({ templates, given }: Asked): State => ({
-  every: given === undefined ? 'workday' : everyOf(given.recurrence),
-  format: given?.format ?? formats[0],
-  hasOwnMetrics: (given?.metricIds ?? null) !== null,
-  metricId: given?.alert?.metricId ?? '',
-  is: given?.alert?.condition.is ?? 'below',
-  hasQuietHours: (given?.alert?.quietHours ?? null) !== null,
+  draft: given ? draftOfReport(given) : newDraft('pdf', [], Intl.DateTimeFormat().resolvedOptions().timeZone),
   parts: templates.length === 0 ? { metrics: [], filters: [] } : 'reading',
   faults: {},
   isBusy: false,
@@ -118,11 +106,11 @@ const startOf = ({ templates, given }: Asked): State => ({
 /** What a choice changes in the dialog. What is changed is no longer refused. */
 const choose = (state: State, { name, value, checked }: Pick<HTMLInputElement, 'name' | 'value' | 'checked'>): void => {
   state.faults = Object.fromEntries(Object.entries(state.faults).filter(([control]) => control !== name));
-  if (name === 'every' || name === 'format' || name === 'is') state[name] = value;
-  if (name === 'alertMetric') state.metricId = value;
-  if (name === 'hasOwnMetrics' || name === 'hasQuietHours') state[name] = checked;
+  const { every } = state.draft;
+  if (['every', 'format', 'is', 'metricId'].includes(name)) state.draft = { ...state.draft, [name]: value };
+  if (name === 'hasOwnCards' || name === 'hasQuietHours') state.draft = { ...state.draft, [name]: checked };
   // Hours are for alerts.
-  if (name === 'format' && state.every === 'hour' && value !== 'alert') state.every = 'workday';
+  if (name === 'format' && every === 'hour' && value !== 'alert') state.draft = { ...state.draft, every: 'workday' };
 };
 
 /** Resolves when the dialog is closed. */
@@ -155,10 +143,10 @@ export const askReport = (asked: Asked): Promise<void> => {
     if (state.isBusy || state.parts === 'reading') return;
     state.isBusy = true;
     try {
-      await save(planOf(new FormData(event.target as HTMLFormElement), filtersIn(state)));
+      await save(planOf(new FormData(event.target as HTMLFormElement), state.draft, filtersIn(state)));
       dialog.close();
     } catch (error) {
-      state.faults = faultsOf(textOfError(error), filtersIn(state) ?? []);
+      state.faults = controlFaults(textOfError(error), filtersIn(state) ?? []);
     } finally {
       state.isBusy = false;
       draw();
@@ -181,13 +169,13 @@ export const askReport = (asked: Asked): Promise<void> => {
 };
 
 const fields = ({ templates, given }: Asked, state: State, close: () => void): TemplateResult => {
-  const { format, faults } = state;
+  const { draft, faults } = state;
   return html`<h2 id="report-title">${given === undefined ? 'Report to all tenants' : 'Change the report'}</h2>
     ${whatFields(templates, given, state)}
-    ${format === 'alert' ? alertFields(given, state) : isFile(format) ? contentFields(given, state) : nothing}
+    ${draft.format === 'alert' ? alertFields(state) : takesContent(draft) ? contentFields(state) : nothing}
     ${whomFields(given, state)}
-    ${whenFields(given?.recurrence, state)}
-    ${faults[''] === undefined ? nothing : html`<p class="failure" role="alert">${faults['']}</p>`}
+    ${whenFields(state)}
+    ${faults.form === undefined ? nothing : html`<p class="failure" role="alert">${faults.form}</p>`}
     <div class="buttons"><button type="button" class="quiet" @click=${close}>Cancel</button>
       <button>${given === undefined ? 'Schedule' : 'Save'}</button></div>`;
 };
@@ -224,8 +212,8 @@ const select = (
     <select name=${name} aria-invalid=${invalid(state, name)} aria-describedby=${describedBy(state, name)}>${options}</select></label>
     ${fault(state, name)}</div>`;
 
-const whatFields = (templates: Asked['templates'], given: ReportPlan | undefined, state: State): TemplateResult => html`
-  ${input(state, 'name', { label: 'Name', hint: 'in the subject of the messages', value: given?.name ?? '', isRequired: true })}
+const whatFields = (templates: Asked['templates'], given: Asked['given'], state: State): TemplateResult => html`
+  ${input(state, 'name', { label: 'Name', hint: 'in the subject of the messages', value: state.draft.name, isRequired: true })}
   ${
     given === undefined
       ? select(
@@ -266,16 +254,15 @@ const measuresOf = ({ definition }: ReportParts['metrics'][number]): readonly st
   ...(definition.kind === 'visual' ? (definition.calculations ?? []) : []).map(({ name }) => name),
 ];
 
-const alertFields = (given: ReportPlan | undefined, state: State): TemplateResult => {
-  const { parts, is } = state;
+const alertFields = (state: State): TemplateResult => {
+  const { parts, draft } = state;
   if (parts === 'reading' || 'problem' in parts) return unread(parts);
   const { metrics } = parts;
-  const metric = metrics.find(({ metricId }) => metricId === state.metricId) ?? metrics[0];
-  const before = given?.alert ?? null;
+  const metric = metrics.find(({ metricId }) => metricId === draft.metricId) ?? metrics[0];
   const measures = metric === undefined ? [] : measuresOf(metric);
   return html`${select(
     state,
-    'alertMetric',
+    'metricId',
     'Metric',
     metrics.map(({ metricId, name }) => option(metricId, name, metric?.metricId)),
   )}
@@ -283,80 +270,74 @@ const alertFields = (given: ReportPlan | undefined, state: State): TemplateResul
       state,
       'measure',
       'Measure',
-      measures.map((name) => option(name, name, before?.measure)),
+      measures.map((name) => option(name, name, draft.measure)),
     )}
     ${select(
       state,
       'is',
       'Tell if it',
-      Object.entries(conditions).map(([value, text]) => option(value, text, is)),
+      Object.entries(conditions).map(([value, text]) => option(value, text, draft.is)),
     )}
-    ${conditionFields(before?.condition, state)}
-    ${quietFields(before?.quietHours ?? null, state)}`;
+    ${conditionFields(state)}
+    ${quietFields(state)}`;
 };
 
-const conditionFields = (before: AlertCondition | undefined, state: State): TemplateResult | typeof nothing => {
-  const { is } = state;
+const conditionFields = (state: State): TemplateResult | typeof nothing => {
+  const { is, value, to } = state.draft;
   if (is === 'missing' || is === 'newKey') return nothing;
-  const isRequired = true;
-  if (is === 'above' || is === 'below') {
-    const value = before !== undefined && 'value' in before ? String(before.value) : '';
-    return input(state, 'value', { label: 'Value', value, isRequired }, { type: 'number' });
-  }
-  const change = before !== undefined && 'percent' in before ? before : undefined;
-  const percent = change === undefined ? '' : String(Math.abs(change.percent));
-  return html`${input(state, 'value', { label: 'Percent', value: percent, isRequired }, { type: 'number' })}
-    ${select(state, 'to', 'Compared with', [
-      option('lastCheck', 'the last check', change?.to),
-      option('previousPeriod', 'the period before', change?.to),
-    ])}`;
+  const isLevel = is === 'above' || is === 'below';
+  const label = isLevel ? 'Value' : 'Percent';
+  return html`${input(state, 'value', { label, value, isRequired: true }, { type: 'number' })}
+    ${
+      isLevel
+        ? nothing
+        : select(state, 'to', 'Compared with', [
+            option('lastCheck', 'the last check', to),
+            option('previousPeriod', 'the period before', to),
+          ])
+    }`;
 };
 
-const quietFields = (before: QuietHours | null, state: State): TemplateResult => html`<fieldset>
+const quietFields = (state: State): TemplateResult => {
+  const { hasQuietHours, quietFrom, quietTo } = state.draft;
+  return html`<fieldset>
   <legend>Quiet hours</legend>
-  <label class="inline"><input type="checkbox" name="hasQuietHours" .checked=${state.hasQuietHours} /> Check nothing between two times</label>
+  <label class="inline"><input type="checkbox" name="hasQuietHours" .checked=${hasQuietHours} /> Check nothing between two times</label>
   ${
-    state.hasQuietHours
+    hasQuietHours
       ? html`<div class="row">
-          ${input(state, 'quietFrom', { label: 'From', value: before?.from ?? '22:00', isRequired: true }, { type: 'time' })}
-          ${input(state, 'quietTo', { label: 'To', value: before?.to ?? '07:00', isRequired: true }, { type: 'time' })}</div>`
+          ${input(state, 'quietFrom', { label: 'From', value: quietFrom, isRequired: true }, { type: 'time' })}
+          ${input(state, 'quietTo', { label: 'To', value: quietTo, isRequired: true }, { type: 'time' })}</div>`
       : nothing
   }</fieldset>`;
+};
 
-const contentFields = (given: ReportPlan | undefined, state: State): TemplateResult => {
-  const { parts } = state;
+const contentFields = (state: State): TemplateResult => {
+  const { parts, draft } = state;
   if (parts === 'reading' || 'problem' in parts) return unread(parts);
-  const chosen = new Set(given?.metricIds ?? []);
   return html`<fieldset aria-describedby=${describedBy(state, 'metricIds')}><legend>Metrics</legend>
-      <label class="inline"><input type="checkbox" name="hasOwnMetrics" .checked=${state.hasOwnMetrics} /> Only some metrics</label>
+      <label class="inline"><input type="checkbox" name="hasOwnCards" .checked=${draft.hasOwnCards} /> Only some metrics</label>
       ${
-        state.hasOwnMetrics
+        draft.hasOwnCards
           ? html`<div class="choices">${parts.metrics.map(
               ({ metricId, name }, at) =>
-                html`<label class="inline"><input type="checkbox" name="metricIds" value=${metricId} ?checked=${chosen.has(metricId)}
+                html`<label class="inline"><input type="checkbox" name="metricIds" value=${metricId} ?checked=${draft.metricIds.includes(metricId)}
                   aria-invalid=${at === 0 ? invalid(state, 'metricIds') : nothing} /> ${name}</label>`,
             )}</div>`
           : nothing
       }
       ${fault(state, 'metricIds')}</fieldset>
-    ${parts.filters.length === 0 ? nothing : filterFields(parts.filters, given, state)}`;
+    ${parts.filters.length === 0 ? nothing : filterFields(parts.filters, state)}`;
 };
 
-const filterFields = (
-  filters: readonly TemplateFilter[],
-  given: ReportPlan | undefined,
-  state: State,
-): TemplateResult => html`<fieldset class="form"><legend>Filters</legend>
+const filterFields = (filters: readonly TemplateFilter[], state: State): TemplateResult => html`<fieldset class="form">
+    <legend>Filters</legend>
     <p class="hint">They only narrow what a user may see.</p>
-    ${filters.map((filter) => filterField(filter, given, state))}
+    ${filters.map((filter) => filterField(filter, state))}
     <datalist id="periods">${datePresets.map((preset) => html`<option value=${preset}></option>`)}</datalist></fieldset>`;
 
-const filterField = (
-  { name, dataType }: TemplateFilter,
-  given: ReportPlan | undefined,
-  state: State,
-): TemplateResult => {
-  const value = given?.dashboardFilter[name];
+const filterField = ({ name, dataType }: TemplateFilter, state: State): TemplateResult => {
+  const value = state.draft.filters[name];
   const control = filterControl(name);
   if (dataType === 'number') {
     const [least, most] = endsOf(value);
@@ -382,39 +363,36 @@ const filterField = (
       aria-invalid=${invalid(state, control)} aria-describedby=${describedBy(state, control)}></textarea></label>${fault(state, control)}</div>`;
 };
 
-const whomFields = (given: ReportPlan | undefined, state: State): TemplateResult => {
+const whomFields = (given: Asked['given'], state: State): TemplateResult => {
   const { roles = [], users = [] } = given?.recipients ?? {};
   const roleHint = 'separated by commas; in each tenant, its users who have one of them then';
   const userHint = 'identifiers, separated by commas; in each tenant in which they are known';
   return html`${input(state, 'roles', { label: 'Roles', hint: roleHint, value: roles.join(', ') }, { placeholder: 'manager' })}
     ${input(state, 'users', { label: 'Users', hint: userHint, value: users.join(', ') })}
     ${
-      isFile(state.format)
+      takesContent(state.draft)
         ? nothing
         : input(state, 'channel', {
             label: 'Channel',
             hint: 'of the configuration, for each of them to whom the policy grants it; empty: by e-mail',
-            value: given?.channel ?? '',
+            value: state.draft.channel,
           })
     }`;
 };
 
-const whenFields = (given: Recurrence | undefined, state: State): TemplateResult => {
-  const timezone = given?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const at = given !== undefined && 'at' in given ? given.at : '08:00';
-  const cron = given !== undefined && 'cron' in given ? given.cron : '';
-  const { every } = state;
+const whenFields = (state: State): TemplateResult => {
+  const { every, format, cron, at, timezone } = state.draft;
   const isRequired = true;
   return html`${select(
     state,
     'every',
     'When',
     Object.entries(everyNames)
-      .filter(([value]) => value !== 'hour' || state.format === 'alert')
+      .filter(([value]) => value !== 'hour' || format === 'alert')
       .map(([value, text]) => option(value, text, every)),
   )}
-    ${every === 'week' ? weekFields(given, state) : nothing}
-    ${every === 'month' ? monthField(given, state) : nothing}
+    ${every === 'week' ? weekFields(state) : nothing}
+    ${every === 'month' ? monthField(state) : nothing}
     ${
       every === 'cron'
         ? input(
@@ -430,20 +408,19 @@ const whenFields = (given: Recurrence | undefined, state: State): TemplateResult
     ${input(state, 'timezone', { label: 'Time zone', value: timezone, isRequired })}`;
 };
 
-const weekFields = (given: Recurrence | undefined, state: State): TemplateResult => {
-  const chosen = given !== undefined && 'on' in given ? given.on : ['mon'];
-  return html`<fieldset class="days" aria-describedby=${describedBy(state, 'on')}><legend>On</legend>
-    ${days.map((day, at) => html`<label class="inline"><input type="checkbox" name="on" value=${day} ?checked=${chosen.includes(day)} aria-invalid=${at === 0 ? invalid(state, 'on') : nothing} /> ${dayNames[day]}</label>`)}
+const weekFields = (
+  state: State,
+): TemplateResult => html`<fieldset class="days" aria-describedby=${describedBy(state, 'on')}>
+    <legend>On</legend>
+    ${Object.entries(dayNames).map(([day, name], at) => html`<label class="inline"><input type="checkbox" name="on" value=${day} ?checked=${state.draft.on.includes(day as Weekday)} aria-invalid=${at === 0 ? invalid(state, 'on') : nothing} /> ${name}</label>`)}
     ${fault(state, 'on')}</fieldset>`;
-};
 
-const monthField = (given: Recurrence | undefined, state: State): TemplateResult => {
-  const chosen = String(given !== undefined && 'day' in given ? given.day : 1);
+const monthField = (state: State): TemplateResult => {
   const all = [...Array.from({ length: 31 }, (_, index) => String(index + 1)), 'last'];
   return select(
     state,
     'day',
     'Day',
-    all.map((day) => option(day, day, chosen)),
+    all.map((day) => option(day, day, state.draft.day)),
   );
 };

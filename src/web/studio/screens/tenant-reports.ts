@@ -3,16 +3,13 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { listTemplates, readContent } from '../base/content.js';
 import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
-import { filtersText, type NewReport, type ReportPlan } from '../base/report-plan.js';
+import { filtersText, type HostReport, type NewReport } from '../base/report-plan.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { alertText, askReport, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
 
-type Report = ReportPlan & {
-  readonly id: string;
+type Report = HostReport & {
   readonly dashboardId: string;
-  readonly isPaused: boolean;
-  readonly nextAt: string | null;
   readonly last: { readonly moment: string; readonly counts: Readonly<Record<string, number>> } | null;
 };
 type Delivery = {
