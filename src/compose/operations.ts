@@ -50,6 +50,7 @@ import type { Clock, Digest, Ids, Tag, Tokens } from '../domain/ports.js';
 import type { DefinitionEngine, Engine } from '../domain/query/engine.js';
 import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
 import type { Store } from '../domain/store/store.js';
+import type { AnswerOf, InputOf } from '../gateway/common/admin-command.js';
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from '../usecases/credentials/api-keys.js';
 import { listGuestTokens, revokeGuestTokens } from '../usecases/credentials/guest-token-admin.js';
 import { createGuestToken } from '../usecases/credentials/guest-tokens.js';
@@ -351,7 +352,10 @@ type DeclaredName = Declared extends infer Module
   : never;
 
 type Table = typeof table;
-type Operations = { readonly [Name in keyof Table]: Table[Name]['operation'] };
+export type Operations = { readonly [Name in keyof Table]: Table[Name]['operation'] };
+/** What a caller of the operation sends, and what it reads. */
+export type OperationInput<Name extends keyof Operations> = InputOf<Operations[Name]>;
+export type OperationAnswer<Name extends keyof Operations> = AnswerOf<Operations[Name]>;
 export type Handlers = HandlersOf<Operations>;
 
 const mapRows = (read: (row: Table[keyof Table]) => unknown): { readonly [Name in keyof Table]: unknown } =>

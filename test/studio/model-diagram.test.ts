@@ -182,11 +182,13 @@ describe('a table that a person moved', () => {
 
 describe('a new model', () => {
   const source = (tableName: string, columns: readonly string[], primaryKey: readonly string[]) => ({
-    ...{ schemaName: 'main', tableName, estimatedRows: null, primaryKey, uniqueKeys: [] },
-    columns: columns.map((columnName) => ({ columnName, datatype: 'BIGINT', kind: 'integer' })),
+    ...{ schemaName: 'main', tableName, estimatedRows: null, primaryKey, uniqueKeys: [], foreignKeys: [] },
+    columns: columns.map((columnName) => ({
+      ...{ columnName, datatype: 'BIGINT', kind: 'integer' as const, isNullable: false },
+    })),
   });
   const draft: ModelDraft = proposedModel({
-    ...{ name: 'shop', datasourceType: 'DUCKDB' },
+    ...{ name: 'shop', datasourceType: 'DUCKDB', tableCount: 2 },
     tables: [source('clients', ['id', 'full_name'], ['id']), source('orders', ['id', 'client'], ['id'])],
     proposals: {
       relationships: [],
@@ -196,6 +198,7 @@ describe('a new model', () => {
           tableName: 'clients',
           keyColumn: 'id',
           nameColumn: 'full_name',
+          tablesReached: 1,
           reason: 'It is named so',
         },
       ],

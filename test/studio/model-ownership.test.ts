@@ -1,5 +1,7 @@
 /** Studio says whose rows a table of a model holds. What one choice sets, another takes back. */
+
 import { expect, test } from 'vitest';
+import type { Cardinality } from '../../src/domain/datamart/datamart.js';
 import {
   changeOf,
   ownershipOf,
@@ -21,7 +23,7 @@ const table = (tableName: string, parts: Partial<StoredTable> = {}): StoredTable
   },
   ...{ datamartTableColumns: [], ...parts },
 });
-const leads = (parent: string, child: string, cardinality = 'ManyToOne') => ({
+const leads = (parent: string, child: string, cardinality: Cardinality = 'ManyToOne') => ({
   ...{ relationshipName: `${parent}.${child}`, parentTableName: `public.${parent}`, childTableName: `public.${child}` },
   ...{ parentColumnName: `${child}_id`, childColumnName: 'id', cardinality, join: null },
 });

@@ -219,19 +219,19 @@ describe('how dates are written', () => {
 });
 
 describe('saving', () => {
-  type Call = readonly [method: string, path: string, body: unknown];
-  /** A service. `refuse` is thrown by its next write, or by the next one to this path. */
-  const fake = (lastUpdated: string | null, ...refuse: readonly [failure?: Error | string, path?: string]) => {
+  type Call = readonly [operation: string, input: unknown];
+  type Refused = readonly [failure?: Error | string, operation?: string];
+  /** A service. `refuse` is thrown by its next write, or by the next one of this operation. */
+  const fake = (lastUpdated: string | null, ...refuse: Refused) => {
     const calls: Call[] = [];
-    const state: { words: Notes; refuse: readonly [failure?: Error | string, path?: string] } = {
+    const state: { words: Notes; refuse: Refused } = {
       ...{ words: { ...none, lastUpdated }, refuse },
     };
-    const call = async (method: string, path: string, { body }: { readonly body?: unknown } = {}) => {
-      if (method === 'GET') return { data: state.words };
-      const last = path.split('/').at(-1) ?? '';
-      calls.push([method, last, body]);
-      const [failure, at = last] = state.refuse;
-      if (failure === undefined || at !== last) return { updatedAt: 'v2', warnings: [{ message: 'Red.' }] };
+    const call = async (operation: string, input: unknown) => {
+      if (operation === 'getSemanticLayer') return { data: state.words };
+      calls.push([operation, input]);
+      const [failure, at = operation] = state.refuse;
+      if (failure === undefined || at !== operation) return { updatedAt: 'v2', warnings: [{ message: 'Red.' }] };
       throw typeof failure === 'string' ? new StudioError(failure, 'No.', 409) : failure;
     };
     return { api: { call } as unknown as Api, calls, state };
@@ -240,8 +240,8 @@ describe('saving', () => {
   const relabelled = withColumn(shopV1, 'main.orders', 'total', { label: 'Total' });
   const read = asRead({ model: shopV1, notes: { ...none, lastUpdated: 'w1' } });
   const both: Described = { model: relabelled, notes: withFeedback(read.notes, 'Yes.') };
-  const tablesPut = ['PUT', 'datamarts', { datamartName: 'shop', expectedUpdatedAt: 'v1' }];
-  const wordsPut = ['PUT', 'semantic-layer', { datamartName: 'shop', expectedLastUpdated: 'w1', feedback: 'Yes.' }];
+  const tablesPut = ['updateDatamart', { datamartName: 'shop', expectedUpdatedAt: 'v1' }];
+  const wordsPut = ['updateSemanticLayer', { datamartName: 'shop', expectedLastUpdated: 'w1', feedback: 'Yes.' }];
 
   /** Saves, and returns what was saved when the words failed. */
   const failed = async (api: Api, before: Saved, after: Described): Promise<PartlySaved> => {
@@ -259,10 +259,10 @@ describe('saving', () => {
   test('leaves alone the part that did not change, and creates words that there were none of', async () => {
     const { api, calls } = fake(null);
     await saveModel(api, asRead(plain), { model: shop, notes: withFeedback(none, 'Yes.') });
-    expect(calls).toEqual([['POST', 'semantic-layer', { datamartName: 'shop', feedback: 'Yes.' }]]);
+    expect(calls).toEqual([['createSemanticLayer', { datamartName: 'shop', feedback: 'Yes.' }]]);
     calls.length = 0;
     await saveModel(api, asRead(plain), { model: relabelled, notes: none });
-    expect(calls.map(([method, path]) => [method, path])).toEqual([['PUT', 'datamarts']]);
+    expect(calls.map(([operation]) => operation)).toEqual(['updateDatamart']);
   });
 
   test('writes nothing if the words are not those that were read', async () => {
@@ -281,7 +281,7 @@ describe('saving', () => {
   });
 
   test('says that the tables are saved and the words are not, and then sends only the words', async () => {
-    const { api, calls, state } = fake('w1', 'DUPLICATE_SYNONYM', 'semantic-layer');
+    const { api, calls, state } = fake('w1', 'DUPLICATE_SYNONYM', 'updateSemanticLayer');
     const { message, saved } = await failed(api, read, both);
     expect(message).toBe(
       'Tables, columns and relationships are saved. Descriptions, synonyms, types and notes are not saved yet: No. Saving again sends only these.',
@@ -294,18 +294,18 @@ describe('saving', () => {
   });
 
   test('sends a further change of the tables over the version that it saved, also the way back', async () => {
-    const { api, calls, state } = fake('w1', new StudioError('NETWORK_ERROR', 'Away.', 0), 'semantic-layer');
+    const { api, calls, state } = fake('w1', new StudioError('NETWORK_ERROR', 'Away.', 0), 'updateSemanticLayer');
     const { saved } = await failed(api, read, both);
     state.refuse = [];
     for (const model of [withoutColumn(relabelled, 'main.orders', 'id'), shopV1]) {
       calls.length = 0;
       await saveModel(api, saved, { ...both, model });
-      expect(calls).toMatchObject([['PUT', 'datamarts', { expectedUpdatedAt: 'v2' }], wordsPut]);
+      expect(calls).toMatchObject([['updateDatamart', { expectedUpdatedAt: 'v2' }], wordsPut]);
     }
   });
 
   test('says that the words fail again, and that somebody else wrote them meanwhile', async () => {
-    const { api, state, calls } = fake('w1', 'SEMANTIC_LAYER_CHANGED', 'semantic-layer');
+    const { api, state, calls } = fake('w1', 'SEMANTIC_LAYER_CHANGED', 'updateSemanticLayer');
     const { message, saved } = await failed(api, read, both);
     expect(message).toMatch(/are saved\. .* are not saved yet: Somebody changed them meanwhile/);
     expect(message).not.toContain('Saving again');
@@ -317,7 +317,7 @@ describe('saving', () => {
   });
 
   test('has nothing to send if the words were written and only the answer was lost', async () => {
-    const { api, state, calls } = fake('w1', new StudioError('NETWORK_ERROR', 'Away.', 0), 'semantic-layer');
+    const { api, state, calls } = fake('w1', new StudioError('NETWORK_ERROR', 'Away.', 0), 'updateSemanticLayer');
     const { saved } = await failed(api, read, both);
     state.words = { ...both.notes, lastUpdated: 'w2' };
     calls.length = 0;

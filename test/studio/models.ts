@@ -1,5 +1,5 @@
 /** Models for tests of Studio's diagram and editor. */
-import type { StoredColumn, StoredModel, StoredTable } from '../../src/web/studio/base/model-edit.js';
+import type { Relationship, StoredColumn, StoredModel, StoredTable } from '../../src/web/studio/base/model-edit.js';
 
 export const column = (columnName: string, parts: Partial<StoredColumn> = {}): StoredColumn => ({
   ...{ columnName, datatype: 'BIGINT', alias: '', label: '', isHide: false, isCustomColumn: false, sql: '' },
@@ -14,7 +14,7 @@ export const table = (tableName: string, names: readonly string[], parts: Partia
 });
 
 /** `orders.client → clients.id` and the like; many to one unless it says otherwise. */
-export const leads = (from: string, to: string, cardinality: string | null = 'ManyToOne') => {
+export const leads = (from: string, to: string, cardinality: Relationship['cardinality'] = 'ManyToOne') => {
   const [parentTableName = '', parentColumnName = ''] = from.split('.');
   const [childTableName = '', childColumnName = ''] = to.split('.');
   const ends = { parentTableName, parentColumnName, childTableName, childColumnName };

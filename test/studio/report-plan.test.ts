@@ -12,8 +12,9 @@ import {
   planOf as planWith,
   textOf,
 } from '../../src/web/studio/base/report-plan.js';
+import type { TemplateFilter } from '../../src/web/studio/base/template.js';
 
-const filter = (name: string, dataType: string) => ({ name, dataType, applyOnTables: [] });
+const filter = (name: string, dataType: TemplateFilter['dataType']) => ({ name, dataType, applyOnTables: [] });
 const filters = [
   filter('State', 'string'),
   filter('Miles', 'number'),

@@ -79,7 +79,8 @@ describe('what is copied', () => {
 });
 
 describe('a text that Studio did not copy', () => {
-  const good = () => JSON.parse(clipOf({ layout: [], filters: [], metrics: [], tiles: [] }, everything));
+  const good = () =>
+    JSON.parse(clipOf({ layout: [], filters: [], metrics: [], gridMargin: [], tiles: [] }, everything));
   const metric = { name: 'Sales', definition: { kind: 'visual' }, cards: [{ x: 0, y: 0, w: 6, h: 4 }] };
   test.each([
     ['no JSON', 'Dear all,', /holds no cards/],

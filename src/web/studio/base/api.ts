@@ -1,8 +1,10 @@
 /** Calls the server of Studio: operations of the service, commands of the gateway, and views as a tenant's user. */
 import type { Answer, CommandInput, CommandName } from '../../../compose/commands.js';
 import type { StudioRole } from '../../../domain/studio/person.js';
+import { type OperationAnswer, type OperationInput, requestOf } from '../../base/operations.js';
+import { routes } from './operations.js';
 
-export type { Answer, CommandInput };
+export type { Answer, CommandInput, OperationAnswer, OperationInput };
 export type Role = StudioRole;
 
 export type Session = {
@@ -28,17 +30,14 @@ export class StudioError extends Error {
   }
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
-type Asked = {
-  readonly body?: unknown;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-};
-
 export type Api = {
   readonly session: Session;
-  /** Calls an operation of the service by its path below `/api/v2`, and returns the whole answer. */
-  readonly call: <T = unknown>(method: Method, path: string, asked?: Asked) => Promise<T>;
+  /** Calls an operation of the service. */
+  readonly call: <Name extends keyof typeof routes>(
+    name: Name,
+    input: OperationInput<Name>,
+    signal?: AbortSignal,
+  ) => Promise<OperationAnswer<Name>>;
   /** Runs a command. */
   readonly command: <Name extends CommandName>(
     name: Name,
@@ -105,13 +104,12 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
     }
   };
   const post = async (url: string, body: unknown, signal?: AbortSignal): Promise<unknown> =>
-    dataOf(await ask(url, { method: 'POST', ...json(body), ...(signal ? { signal } : {}) }));
+    dataOf(await ask(url, { method: 'POST', ...json(body), signal: signal ?? null }));
   return {
     session,
-    call: async <T>(method: Method, path: string, { body, query, signal }: Asked = {}) => {
-      const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
-      const sent = body === undefined ? {} : json(body);
-      return (await ask(`/studio/api/v2/${path}${search}`, { method, ...sent, ...(signal ? { signal } : {}) })) as T;
+    call: async <Name extends keyof typeof routes>(name: Name, input: OperationInput<Name>, signal?: AbortSignal) => {
+      const { path, init } = requestOf(routes[name], input);
+      return (await ask(`/studio/api/v2/${path}`, { ...init, signal: signal ?? null })) as OperationAnswer<Name>;
     },
     command: async <Name extends CommandName>(name: Name, input: CommandInput<Name>, signal?: AbortSignal) =>
       (await post(`/studio/commands/${name}`, input, signal)) as Answer<Name>,

@@ -1,9 +1,8 @@
 /** What one may say about a relationship of two columns, and who says it: a key, a person, or the rows. Pure functions. */
+import type { Cardinality } from '../../../domain/datamart/datamart.js';
+import type { OperationAnswer } from './api.js';
+import type { Relationship } from './model-edit.js';
 import type { Keys } from './model-tenancy.js';
-import type { Relationship } from './relationship.js';
-
-export const cardinalities = ['ManyToOne', 'OneToOne', 'OneToMany', 'ManyToMany'] as const;
-export type Cardinality = (typeof cardinalities)[number];
 
 export const cardinalityText: Readonly<Record<Cardinality, string>> = {
   ManyToOne: 'many to one',
@@ -12,21 +11,15 @@ export const cardinalityText: Readonly<Record<Cardinality, string>> = {
   ManyToMany: 'many to many',
 };
 
-export const isCardinality = (text: unknown): text is Cardinality => cardinalities.some((one) => one === text);
+export const cardinalities = Object.keys(cardinalityText) as readonly Cardinality[];
 
 /** A column of a relationship; the table by its whole name. */
 export type End = { readonly table: string; readonly column: string };
 export type Ends = { readonly from: End; readonly to: End };
 
-/** How often values of a column repeat, as the service counted them in the rows of all tenants. */
-export type Repeats = {
-  readonly rows: number;
-  /** Values that more than one of these rows has. */
-  readonly repeated: number;
-  /** Whether these are all rows of the table. */
-  readonly isWhole: boolean;
-};
-export type Checked = { readonly from: Repeats; readonly to: Repeats };
+/** How often values of two columns repeat, as the service counted them in the rows of all tenants. */
+export type Checked = OperationAnswer<'compareDatasourceColumns'>['data'];
+export type Repeats = Checked['from'];
 
 /** Whether a key of the source says that no value of this column repeats. */
 const isKey = (keys: Keys, { table, column }: End): boolean =>
@@ -50,7 +43,7 @@ export const proposedByRows = ({ from, to }: Checked): Cardinality | null => {
 };
 
 /** The ends of which a cardinality says that no value repeats. */
-const uniqueEnds = (cardinality: string | null, { from, to }: Ends): readonly (keyof Ends)[] => {
+const uniqueEnds = (cardinality: Cardinality | null, { from, to }: Ends): readonly (keyof Ends)[] => {
   const ends: readonly (keyof Ends)[] =
     cardinality === 'OneToOne'
       ? ['from', 'to']
@@ -71,7 +64,7 @@ const nameOf = ({ table, column }: End): string => `${table}.${column}`;
 
 /** Who says that a cardinality is so. */
 export const evidenceOf = (
-  cardinality: string | null,
+  cardinality: Cardinality | null,
   ends: Ends,
   keys: Keys,
   checked: Checked | null = null,

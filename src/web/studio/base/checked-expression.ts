@@ -3,17 +3,10 @@
  * cancelled.
  */
 import { createLatest } from '../../base/latest.js';
-import type { Api } from './api.js';
+import type { Api, OperationAnswer } from './api.js';
 import type { CodeFault } from './sql-faults.js';
 
-/** The answer of `POST /data-app/datamarts/expressions/check`. */
-export type CheckedExpression = {
-  readonly isMeasure: boolean;
-  /** False: the database could not be asked. */
-  readonly isChecked: boolean;
-  /** `place` null: it is not known. */
-  readonly faults: readonly { readonly message: string; readonly place: Pick<CodeFault, 'line' | 'column'> | null }[];
-};
+export type CheckedExpression = OperationAnswer<'checkDatamartExpression'>['data'];
 
 export type ExpressionState =
   | { readonly kind: 'empty' }
@@ -26,11 +19,8 @@ export type CheckSql = (sql: string, signal: AbortSignal) => Promise<CheckedExpr
 
 export const checkOver =
   (api: Api, datamartName: string, tableName: string): CheckSql =>
-  async (sql, signal) => {
-    const body = { datamartName, tableName, sql };
-    const path = 'data-app/datamarts/expressions/check';
-    return (await api.call<{ data: CheckedExpression }>('POST', path, { body, signal })).data;
-  };
+  async (sql, signal) =>
+    (await api.call('checkDatamartExpression', { datamartName, tableName, sql }, signal)).data;
 
 /** Where the faults are. One without a place is marked at the beginning. */
 export const placedFaults = (faults: CheckedExpression['faults']): readonly CodeFault[] =>

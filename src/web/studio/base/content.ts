@@ -1,30 +1,22 @@
 /** Templates: the dashboards of a workspace, whose content is read with a digest and written only over that digest. */
 
-import type { AuthorConflict } from '../../../domain/dashboard/merge/merge-authors.js';
 import type { MetricDefinition } from '../../../domain/dashboard/metric.js';
-import type { Api } from './api.js';
+import type { Api, OperationAnswer, OperationInput } from './api.js';
 import type { TemplateData, TemplateFilter, TemplateMetric } from './template.js';
 import { newId } from './tiles.js';
 
 export type { Card, TemplateData, TemplateFilter, TemplateMetric } from './template.js';
 
-export type Content = {
-  readonly _meta: { readonly name: string; readonly dashboardId: string };
-  readonly data: TemplateData;
-  readonly digest: string;
-};
+export type Content = OperationAnswer<'getDashboardContent'>;
 
 export type Template = { readonly workspaceName: string; readonly dashboardId: string; readonly name: string };
 
 /** The templates of all workspaces. */
 export const listTemplates = async (api: Api, signal?: AbortSignal): Promise<readonly Template[]> => {
-  const given = signal === undefined ? {} : { signal };
-  const { data } = await api.call<{ data: readonly { name: string }[] }>('GET', 'workspace', given);
+  const { data } = await api.call('listWorkspaces', {}, signal);
   const lists = await Promise.all(
     data.map(async ({ name: workspaceName }) => {
-      const body = { workspaceName };
-      type Listed = { data: readonly { name: string; externalDashboardId: string }[] };
-      const listed = await api.call<Listed>('POST', 'workspace/dashboards', { body, ...given });
+      const listed = await api.call('listDashboards', { workspaceName }, signal);
       return listed.data.map(({ name, externalDashboardId }) => ({
         workspaceName,
         dashboardId: externalDashboardId,
@@ -39,11 +31,7 @@ export const readContent = (
   api: Api,
   { workspaceName, dashboardId }: Pick<Template, 'workspaceName' | 'dashboardId'>,
   signal?: AbortSignal,
-): Promise<Content> =>
-  api.call<Content>('GET', 'data-app/dashboards/content', {
-    query: { workspaceName, dashboardId },
-    ...(signal === undefined ? {} : { signal }),
-  });
+): Promise<Content> => api.call('getDashboardContent', { workspaceName, dashboardId }, signal);
 
 /** Rejects with DASHBOARD_CHANGED if the content is no longer that of the digest. */
 export const writeContent = (
@@ -52,21 +40,14 @@ export const writeContent = (
   data: TemplateData,
   expectedDigest: string,
 ): Promise<{ readonly digest: string }> =>
-  api.call('PUT', 'data-app/dashboards/content', {
-    body: { workspaceName, dashboardId, content: whole(data), expectedDigest },
-  });
+  api.call('replaceDashboardContent', { workspaceName, dashboardId, content: whole(data), expectedDigest });
 
 /** A replacement without tiles would keep those of the dashboard. */
 const whole = (data: TemplateData): TemplateData => ({ ...data, tiles: data.tiles ?? [] });
 
 /** Two authors' changes of one content. */
-export type Merged = {
-  readonly data: TemplateData;
-  readonly conflicts: readonly AuthorConflict[];
-  readonly changes: Readonly<Record<'given' | 'current', readonly { readonly text: string }[]>>;
-  readonly digest: string;
-};
-export type Choices = Readonly<Record<string, 'given' | 'current'>>;
+export type Merged = OperationAnswer<'mergeDashboardContent'>;
+export type Choices = NonNullable<OperationInput<'mergeDashboardContent'>['choices']>;
 
 /** Merges the change from `base` to `next` with what others changed since `base` was read. Nothing is written. */
 export const mergeContent = (
@@ -76,8 +57,9 @@ export const mergeContent = (
   next: TemplateData,
   choices: Choices,
 ): Promise<Merged> =>
-  api.call('POST', 'data-app/dashboards/content/merge', {
-    body: { workspaceName, dashboardId, base: whole(base), content: whole(next), choices },
+  api.call('mergeDashboardContent', {
+    ...{ workspaceName, dashboardId, choices },
+    ...{ base: whole(base), content: whole(next) },
   });
 
 /** The data with a new metric, below all others. */
@@ -90,12 +72,7 @@ export const withMetric = (data: TemplateData, name: string, definition: unknown
 };
 
 /** How a metric was answered for a tenant. */
-export type Tried = {
-  readonly metricId: string;
-  readonly outcome: 'answered' | 'failed' | 'untried';
-  readonly message: string | null;
-  readonly measured?: { readonly isEmpty: boolean };
-};
+export type Tried = OperationAnswer<'tryDashboardContent'>['data'][number];
 
 /** Runs every metric of the data for the tenant that owns the dashboard. Nothing is written. */
 export const tryContent = async (
@@ -104,9 +81,8 @@ export const tryContent = async (
   dashboardId: string,
   data: TemplateData,
 ): Promise<readonly Tried[]> => {
-  const body = { workspaceName, dashboardId, content: data, isMeasured: true };
-  const tried = await api.call<{ data: readonly Tried[] }>('POST', 'data-app/dashboards/content/try', { body });
-  return tried.data;
+  const asked = { workspaceName, dashboardId, content: data, isMeasured: true };
+  return (await api.call('tryDashboardContent', asked)).data;
 };
 
 /** The data without a metric. */

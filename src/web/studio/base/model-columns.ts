@@ -2,6 +2,7 @@
 import { abilitiesOf } from '../../../domain/dashboard/abilities.js';
 import { columnKind } from '../../../domain/datamart/datatypes.js';
 import type { Api } from './api.js';
+import type { StoredColumn } from './model-edit.js';
 
 export type FilterType = 'string' | 'number' | 'date' | 'boolean';
 export type ModelColumn = {
@@ -13,26 +14,8 @@ export type ModelColumn = {
   readonly dataType: FilterType;
 };
 
-type ListedColumn = {
-  readonly columnName: string;
-  readonly label: string;
-  readonly datatype: string;
-  readonly isCustomColumn?: boolean;
-  readonly isHide: boolean;
-};
-type Listed = {
-  readonly name: string;
-  readonly datamartTables?: readonly {
-    readonly schemaName: string;
-    readonly tableName: string;
-    readonly label: string;
-    readonly isHide: boolean;
-    readonly datamartTableColumns: readonly ListedColumn[];
-  }[];
-};
-
 /** The data type of a filter on the column. Where only the database knows the type, it is text. */
-const filterTypeOf = (column: ListedColumn): FilterType | null => {
+const filterTypeOf = (column: StoredColumn): FilterType | null => {
   const kind = columnKind(column);
   return kind === undefined ? 'string' : abilitiesOf[kind].filter;
 };
@@ -43,8 +26,7 @@ export const listColumns = async (
   datamart: string,
   signal?: AbortSignal,
 ): Promise<readonly ModelColumn[]> => {
-  const given = signal === undefined ? {} : { signal };
-  const { data } = await api.call<{ data: readonly Listed[] }>('GET', 'data-app/datamarts', given);
+  const { data } = await api.call('listDatamarts', {}, signal);
   const tables = data.find(({ name }) => name === datamart)?.datamartTables ?? [];
   return tables
     .filter(({ isHide }) => !isHide)

@@ -1,7 +1,8 @@
 /** A new model as it is being described: pure functions from what a source has to what the service takes. */
+import type { OperationInput } from './api.js';
+import type { Relationship } from './model-edit.js';
 import { plainColumn, type StoredModel } from './model-edit.js';
 import { type Keys, keysOf } from './model-tenancy.js';
-import type { Relationship } from './relationship.js';
 import type { Catalogue, SourceTable } from './source-tables.js';
 
 /** Whose rows a table holds: by a column, by relationships to such a table, or everybody's. */
@@ -137,8 +138,8 @@ export const faultOf = (draft: ModelDraft): string | null => {
   return null;
 };
 
-/** The body of `POST /data-app/datamarts`. */
-export const bodyOf = (draft: ModelDraft): object => {
+/** The new model, as the service takes it. */
+export const bodyOf = (draft: ModelDraft): OperationInput<'createDatamart'> => {
   const used = usedTables(draft);
   const names = new Set(used.map(({ table }) => qualified(table)));
   const { tenants } = draft;

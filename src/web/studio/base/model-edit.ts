@@ -1,28 +1,29 @@
 /** A model that exists, and changes to it. Pure functions; fields that Studio does not change stay as they are. */
-import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
 import type { NamedType } from '../../../domain/datamart/datatypes.js';
-import type { ColumnDates } from '../../../domain/datamart/dates.js';
-import type { Relationship } from './relationship.js';
+import type { OperationAnswer, OperationInput } from './api.js';
 
-export type StoredColumn = {
-  readonly columnName: string;
-  readonly datatype: string;
-  readonly alias: string;
-  readonly label: string;
-  readonly isHide: boolean;
-  readonly isCustomColumn: boolean;
-  readonly sql: string;
-  readonly isApplyTimezone: boolean;
-  /** Only of a tinyint(1). */
-  readonly isBoolean?: boolean | undefined;
-  readonly isAggregate: boolean;
-  readonly allowAggregate: boolean;
-  readonly defaultAggregation: string | null;
-  readonly defaultSort: 'ASC' | 'DESC' | null;
-  readonly numbers: ColumnNumbers | null;
-  /** Left out: as usual. */
-  readonly dates?: ColumnDates | null | undefined;
+type Listed = OperationAnswer<'listDatamarts'>['data'][number];
+type ListedTable = NonNullable<Listed['datamartTables']>[number];
+type ListedColumn = ListedTable['datamartTableColumns'][number];
+type StoredRelationship = NonNullable<Listed['datamartRelationships']>[number];
+
+/** `dates` null: they are written as usual again. */
+export type StoredColumn = Omit<ListedColumn, 'dates'> & { readonly dates?: ListedColumn['dates'] | null };
+export type StoredTable = Omit<ListedTable, 'datamartTableColumns'> & {
+  readonly datamartTableColumns: readonly StoredColumn[];
 };
+export type StoredTenancy = NonNullable<Listed['datamartOrganization']>;
+export type StoredModel = Pick<Listed, 'name' | 'updatedAt' | 'datamartOrganization' | 'companyIntegration'> & {
+  readonly datamartTables: readonly StoredTable[];
+  readonly datamartRelationships: readonly StoredRelationship[];
+  readonly sharedTables: readonly string[];
+};
+export type Relationship = Omit<StoredRelationship, 'join'>;
+
+/** The model of that name. Its details are in a list that was not asked to leave them out. */
+export const findModel = (models: readonly Listed[], name: string | undefined): StoredModel | undefined =>
+  models.find((one) => one.name === name) as StoredModel | undefined;
+
 /** What the column is known by, for the table of types. */
 export const typeOfColumn = ({ datatype, isCustomColumn, isBoolean }: StoredColumn): NamedType => ({
   ...{ datatype, isCustomColumn },
@@ -33,36 +34,6 @@ export const plainColumn: StoredColumn = {
   ...{ columnName: '', datatype: '', alias: '', label: '', isHide: false, isCustomColumn: false, sql: '' },
   ...{ isApplyTimezone: false, isAggregate: false, allowAggregate: false },
   ...{ defaultAggregation: null, defaultSort: null, numbers: null },
-};
-export type StoredTable = {
-  readonly schemaName: string;
-  readonly tableName: string;
-  readonly label: string;
-  readonly clientColumn: string | null;
-  readonly tenancyPath: string | null;
-  readonly isHide: boolean;
-  readonly wildcard: string | null;
-  readonly datamartTableColumns: readonly StoredColumn[];
-};
-type StoredRelationship = Relationship & { readonly join: string | null };
-export type StoredTenancy = {
-  readonly tenancyLevel: string;
-  readonly schemaName: string | null;
-  readonly tableName: string | null;
-  readonly clientColumnType: string | null;
-  readonly tableClientNameColumn: string | null;
-  readonly tablePrimaryKeyColumn: string | null;
-  readonly primaryDatabase: string | null;
-};
-export type StoredModel = {
-  readonly name: string;
-  /** Null: the model has no tenants. */
-  readonly datamartOrganization: StoredTenancy | null;
-  readonly updatedAt: string;
-  readonly companyIntegration: { readonly name: string };
-  readonly datamartTables: readonly StoredTable[];
-  readonly datamartRelationships: readonly StoredRelationship[];
-  readonly sharedTables: readonly string[];
 };
 
 export const keyOf = ({ schemaName, tableName }: Pick<StoredTable, 'schemaName' | 'tableName'>): string =>
@@ -155,7 +126,7 @@ export const changeOf = ({
   datamartTables,
   datamartRelationships,
   sharedTables,
-}: StoredModel): object => ({
+}: StoredModel): OperationInput<'updateDatamart'> => ({
   datamartName: name,
   expectedUpdatedAt: updatedAt,
   tableList: datamartTables.map(({ tableName, datamartTableColumns, ...table }) => ({

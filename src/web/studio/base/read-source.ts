@@ -5,8 +5,7 @@ import { keyOf, type StoredModel } from './model-edit.js';
 import type { Catalogue } from './source-tables.js';
 
 export const readCatalogue = async (api: Api, name: string, signal?: AbortSignal): Promise<Catalogue> => {
-  const given = signal === undefined ? {} : { signal };
-  const { data } = await api.call<{ data: Catalogue }>('GET', 'datasource/tables', { query: { name }, ...given });
+  const { data } = await api.call('listDatasourceTables', { name }, signal);
   return data;
 };
 
@@ -18,10 +17,9 @@ export const countRepeats = async (
   { from, to }: Ends,
 ): Promise<Checked> => {
   const placeOf = ({ table, column: columnName }: End) => {
-    const { schemaName, tableName } = datamartTables.find((one) => keyOf(one) === table) ?? {};
+    const { schemaName = '', tableName = '' } = datamartTables.find((one) => keyOf(one) === table) ?? {};
     return { schemaName, tableName, columnName };
   };
-  const body = { name, from: placeOf(from), to: placeOf(to) };
-  const { data } = await api.call<{ data: Checked }>('POST', 'datasource/columns/compare', { body });
+  const { data } = await api.call('compareDatasourceColumns', { name, from: placeOf(from), to: placeOf(to) });
   return data;
 };

@@ -3,8 +3,6 @@ import { type Api, StudioError } from './api.js';
 import { changeOf, type StoredModel } from './model-edit.js';
 import { type Described, type Notes, notesChange } from './model-notes.js';
 
-const path = 'data-app/datamarts/semantic-layer';
-
 /** What the service has, as far as this page knows: as it was read, or as a save left it that failed half-way. */
 export type Saved = Described & {
   /** The version of the model. After such a save it is newer than the one in `model`, which is the author's object. */
@@ -29,8 +27,7 @@ export class PartlySaved extends Error {
 }
 
 export const readNotes = async (api: Api, datamartName: string, signal?: AbortSignal): Promise<Notes> => {
-  const given = signal === undefined ? {} : { signal };
-  return (await api.call<{ data: Notes }>('GET', path, { query: { datamartName }, ...given })).data;
+  return (await api.call('getSemanticLayer', { datamartName }, signal)).data;
 };
 
 /** Somebody else wrote what this page read. */
@@ -59,17 +56,15 @@ const areWordsLeft = async (api: Api, before: Saved, after: Described): Promise<
 const writeNotes = async (api: Api, before: Notes, after: Described): Promise<void> => {
   const { lastUpdated } = before;
   const body = { datamartName: after.model.name, ...notesChange(before, after) };
-  if (lastUpdated === null) await api.call('POST', path, { body });
-  else await api.call('PUT', path, { body: { ...body, expectedLastUpdated: lastUpdated } });
+  if (lastUpdated === null) await api.call('createSemanticLayer', body);
+  else await api.call('updateSemanticLayer', { ...body, expectedLastUpdated: lastUpdated });
 };
-
-type Written = { readonly updatedAt: string; readonly warnings?: readonly { readonly message?: string }[] };
 
 const writeModel = async (api: Api, before: Saved, model: StoredModel): Promise<Saved> => {
   if (model === before.model) return before;
-  const body = changeOf({ ...model, updatedAt: before.updatedAt });
-  const { updatedAt, warnings = [] } = await api.call<Written>('PUT', 'data-app/datamarts', { body });
-  return { model, notes: before.notes, updatedAt, warnings: warnings.flatMap(({ message }) => message ?? []) };
+  const change = changeOf({ ...model, updatedAt: before.updatedAt });
+  const { updatedAt = '', warnings = [] } = await api.call('updateDatamart', change);
+  return { model, notes: before.notes, updatedAt, warnings: warnings.map(({ message }) => message) };
 };
 
 const partly = (saved: Saved, error: unknown): PartlySaved => {

@@ -42,9 +42,6 @@ export const watchViewer = (changed: () => void, signal: AbortSignal): void =>
 /** What the policy says about sessions. */
 export type PolicyFacts = Answer<'policy-read'>;
 
-export const readPolicy = (api: Api, signal?: AbortSignal): Promise<PolicyFacts> =>
-  api.command('policy-read', {}, signal);
-
 /** The value of a claim as its declared type has it, from what was typed. Undefined: left out. */
 export const claimOf = (text: string, type: string): unknown => {
   const given = text.trim();

@@ -4,7 +4,7 @@ import { changed, type History, historyOf, redone, undone } from '../../editor/h
 import './model-diagram.js';
 import './model-table.js';
 import type { Api } from '../base/api.js';
-import { type Checked, cardinalityText, type Ends, endsOf, evidenceOf, isCardinality } from '../base/cardinality.js';
+import { type Checked, cardinalityText, type Ends, endsOf, evidenceOf } from '../base/cardinality.js';
 import { keyOf, type StoredModel, withoutRelationship, withRelationship } from '../base/model-edit.js';
 import { wholeNames } from '../base/model-graph.js';
 import { type Described, findColumns, type Notes, withFeedback, wordsFault } from '../base/model-notes.js';
@@ -250,7 +250,7 @@ export class ModelEditor extends LitElement {
           const evidence = evidenceOf(cardinality, ends, this.keys ?? none, this.checked.get(name) ?? null);
           return html`<tr>
             <td><code>${parentTableName}.${parentColumnName}</code></td><td><code>${relationship.childTableName}.${relationship.childColumnName}</code></td>
-            <td>${isCardinality(cardinality) ? cardinalityText[cardinality] : 'not declared'}</td>
+            <td>${cardinality === null ? 'not declared' : cardinalityText[cardinality]}</td>
             <td>${evidenceBadge(evidence)} ${evidence.kind === 'proved' ? nothing : html`<span class="hint">${evidence.text}</span>`}
               ${this.#counting === null || evidence.kind === 'proved' ? nothing : html`<button type="button" class="text" @click=${() => void this.#check(name, ends)}>Check the rows of ${name}</button>`}</td>
             <td><button type="button" class="text" @click=${() => this.#model((model) => withoutRelationship(model, name))}>Remove ${name}</button></td>

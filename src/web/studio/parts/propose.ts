@@ -90,10 +90,7 @@ export class Propose extends LitElement {
     if (tables.length === 0) return;
     this.isBusy = true;
     try {
-      const body = { datamartName: this.datamart, tables };
-      const { data } = await this.api.call<{ data: TemplateData }>('POST', 'data-app/dashboards/content/propose', {
-        body,
-      });
+      const { data } = await this.api.call('proposeDashboardContent', { datamartName: this.datamart, tables });
       const tried = this.tryAll === null || data.metrics.length === 0 ? [] : await this.tryAll(data);
       const isUseless = ({ outcome, measured }: Tried): boolean => outcome === 'failed' || measured?.isEmpty === true;
       this.left = new Set(tried.filter(isUseless).map(({ metricId }) => cardKey(metricId)));

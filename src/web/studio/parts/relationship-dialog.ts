@@ -1,5 +1,6 @@
 /** Asks how many rows of one column belong to one of another, and says who says so: keys, a person, or the rows. */
 import { html, nothing, render, type TemplateResult } from 'lit';
+import type { Cardinality } from '../../../domain/datamart/datamart.js';
 import {
   type Checked,
   cardinalities,
@@ -8,14 +9,13 @@ import {
   type Evidence,
   evidenceOf,
   freeName,
-  isCardinality,
   proposedByKeys,
   proposedByRows,
 } from '../base/cardinality.js';
 import { badge } from '../base/kit.js';
+import type { Relationship } from '../base/model-edit.js';
 import { endText } from '../base/model-graph.js';
 import type { Keys } from '../base/model-tenancy.js';
-import type { Relationship } from '../base/relationship.js';
 import { textOf } from '../base/screen.js';
 
 export type Asked = {
@@ -38,7 +38,7 @@ export const evidenceBadge = ({ kind }: Evidence): TemplateResult =>
 class Dialog {
   readonly #dialog = document.createElement('dialog');
   readonly #asked: Asked;
-  #cardinality: string | null;
+  #cardinality: Cardinality | null;
   #checked: Checked | null = null;
   #isChecking = false;
   #problem: string | null = null;
@@ -100,7 +100,7 @@ class Dialog {
     const evidence = evidenceOf(this.#cardinality, ends, keys, this.#checked);
     const choose = (event: Event): void => {
       const { value } = event.target as HTMLSelectElement;
-      this.#cardinality = isCardinality(value) ? value : null;
+      this.#cardinality = cardinalities.find((one) => one === value) ?? null;
       this.#draw();
     };
     const option = (value: string, text: string): TemplateResult =>
@@ -127,7 +127,7 @@ class Dialog {
 
 const believed = html`<p class="soft">A declared cardinality is believed, also where it decides whose rows a table holds.</p>`;
 
-const inWords = ({ from, to }: Ends): Readonly<Record<(typeof cardinalities)[number], string>> => {
+const inWords = ({ from, to }: Ends): Readonly<Record<Cardinality, string>> => {
   const [one, other] = [from, to].map(({ table }) => table.split('.').at(-1) ?? table);
   return {
     ManyToOne: `many rows of ${one} for one of ${other}`,

@@ -7,7 +7,6 @@ import {
   claimOf,
   nameOf,
   type PolicyFacts,
-  readPolicy,
   readViewer,
   textOfClaim,
   type Viewer,
@@ -61,7 +60,10 @@ export class ViewAs extends LitElement {
     this.failure = null;
     this.#dialog?.showModal();
     try {
-      const [policy, { tenants }] = await Promise.all([readPolicy(this.api), this.api.command('tenants-list', {})]);
+      const [policy, { tenants }] = await Promise.all([
+        this.api.command('policy-read', {}),
+        this.api.command('tenants-list', {}),
+      ]);
       this.facts = { policy, tenants: tenants.flatMap(({ clientId }) => (clientId === null ? [] : [clientId])) };
     } catch (error) {
       this.failure = textOf(error);

@@ -35,16 +35,7 @@ import { listColumns, type ModelColumn } from '../base/model-columns.js';
 import { addressOf, navigate, type Place } from '../base/routes.js';
 import { Screen, textOf } from '../base/screen.js';
 import { newId } from '../base/tiles.js';
-import {
-  keepViewer,
-  nameOf,
-  openView,
-  readKeptViewer,
-  readPolicy,
-  readViewer,
-  type Viewer,
-  watchViewer,
-} from '../base/viewer.js';
+import { keepViewer, nameOf, openView, readKeptViewer, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
 import type { Arrange, Arranged, Cut, IsChosen, PastedText } from '../parts/arrange.js';
 import { askMerge } from '../parts/merge-dialog.js';
 import type { AskAuthored, TryAll } from '../parts/propose.js';
@@ -103,7 +94,7 @@ class DashboardScreen extends Screen<Data> {
     if (template === undefined) throw new Error(`There is no dashboard “${id}”.`);
     const [content, { datamart }] = await Promise.all([
       readContent(this.api, template, signal),
-      readPolicy(this.api, signal),
+      this.api.command('policy-read', {}, signal),
     ]);
     return { template, content, datamart, columns: await listColumns(this.api, datamart, signal) };
   }

@@ -12,7 +12,7 @@ class DashboardsScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [templates, { data }] = await Promise.all([
       listTemplates(this.api, signal),
-      this.api.call<{ data: readonly { name: string }[] }>('GET', 'workspace', { signal }),
+      this.api.call('listWorkspaces', {}, signal),
     ]);
     return { templates, workspaces: data.map(({ name }) => name) };
   }
@@ -79,15 +79,15 @@ class DashboardsScreen extends Screen<Data> {
     event.preventDefault();
     if (!(event.target instanceof HTMLFormElement)) return;
     const form = new FormData(event.target);
-    const [name, id, workspaceName] = ['name', 'id', 'workspace'].map((field) => String(form.get(field) ?? '').trim());
+    const text = (field: string): string => String(form.get(field) ?? '').trim();
+    const [dashboardName, dashboardId, workspaceName] = [text('name'), text('id'), text('workspace')] as const;
     this.#dialog?.close();
     const isMade = await this.act(async () => {
       const importDashboardData = { version: 3, layout: [], filters: [], metrics: [], gridMargin: [8, 8] };
-      const body = { workspaceName, dashboardName: name, dashboardId: id, importDashboardData };
-      await this.api.call('POST', 'data-app/import-dashboard', { body });
+      await this.api.call('importDashboard', { workspaceName, dashboardName, dashboardId, importDashboardData });
       return null;
     });
-    if (isMade) navigate(addressOf('dashboards', [id ?? ''], { workspace: workspaceName ?? '' }));
+    if (isMade) navigate(addressOf('dashboards', [dashboardId], { workspace: workspaceName }));
   };
 }
 

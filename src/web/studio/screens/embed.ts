@@ -5,7 +5,7 @@ import { type EmbedFacts, linesOf, pageKinds } from '../base/embed-lines.js';
 import { link } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import { type PolicyFacts, readPolicy } from '../base/viewer.js';
+import type { PolicyFacts } from '../base/viewer.js';
 
 type Data = {
   readonly templates: PolicyFacts['templates'];
@@ -71,7 +71,7 @@ const select = (
 class EmbedScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [{ templates }, facts] = await Promise.all([
-      readPolicy(this.api, signal),
+      this.api.command('policy-read', {}, signal),
       this.api.command('embed-facts', {}, signal),
     ]);
     return { templates, facts };

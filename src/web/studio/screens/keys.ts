@@ -55,15 +55,14 @@ const filled = async (title: string, fields: TemplateResult, verb: string): Prom
 class KeysScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [apps, tokens, { sessions }, signing] = await Promise.all([
-      this.api.call<{ data: readonly { name: string }[] }>('GET', 'data-app', { signal }),
-      this.api.call<{ data: readonly Key[] }>('GET', 'service-token', { signal }),
+      this.api.call('listDataApps', {}, signal),
+      this.api.call('listServiceTokens', {}, signal),
       this.api.command('studio-sessions-list', {}, signal),
       this.api.command('signing-keys', {}, signal),
     ]);
     const keys = await Promise.all(
       apps.data.map(async ({ name: dataApp }) => {
-        const query = { dataAppName: dataApp };
-        const { data } = await this.api.call<{ data: readonly Key[] }>('GET', 'data-app/api-tokens', { query, signal });
+        const { data } = await this.api.call('listApiKeys', { dataAppName: dataApp }, signal);
         return data.map((key): Row => ({ ...key, dataApp }));
       }),
     );
@@ -158,8 +157,8 @@ class KeysScreen extends Screen<Data> {
     )
       return;
     await this.act(async () => {
-      if (dataApp === null) await this.api.call('DELETE', 'service-token', { query: { name } });
-      else await this.api.call('DELETE', 'data-app/api-tokens', { query: { dataAppName: dataApp, name } });
+      if (dataApp === null) await this.api.call('deleteServiceToken', { name });
+      else await this.api.call('deleteApiKey', { dataAppName: dataApp, name });
       return `${name} is revoked.`;
     });
   }

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/model-editor.js';
 import '../parts/model-diagram.js';
-import { hasRole, StudioError } from '../base/api.js';
+import { hasRole, type OperationAnswer, StudioError } from '../base/api.js';
 import type { Ends } from '../base/cardinality.js';
 import { newModelKey, renamePlaces } from '../base/kept-places.js';
 import { type Column, link, list, moment } from '../base/kit.js';
@@ -20,7 +20,7 @@ import {
   withTable,
   withTenants,
 } from '../base/model-draft.js';
-import type { StoredModel } from '../base/model-edit.js';
+import { findModel, type StoredModel } from '../base/model-edit.js';
 import type { Described, Notes } from '../base/model-notes.js';
 import { type ModelPlace, placeIn } from '../base/model-score.js';
 import { type Keys, keysOf, type TableTenancy, tenancyOf } from '../base/model-tenancy.js';
@@ -31,12 +31,8 @@ import { Screen } from '../base/screen.js';
 import { askRelationship } from '../parts/relationship-dialog.js';
 import { redNotice, tenancyList } from '../parts/tenancy-list.js';
 
-type Listed = {
-  readonly name: string;
-  readonly updatedAt: string;
-  readonly companyIntegration: { readonly name: string };
-};
-type Tenancy = { readonly datamartName: string; readonly tables: readonly TableTenancy[] };
+type Listed = OperationAnswer<'listDatamarts'>['data'][number];
+type Tenancy = OperationAnswer<'getDatamartTenancy'>['data'];
 type Data = {
   readonly models: readonly Listed[];
   readonly tenancy: Tenancy | null;
@@ -63,19 +59,14 @@ class ModelScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [name] = this.place.rest;
     const [models, sources, tenancy] = await Promise.all([
-      this.api.call<{ data: readonly StoredModel[] }>('GET', 'data-app/datamarts', { signal }),
-      this.api.call<{ data: readonly { name: string }[] }>('GET', 'datasource', { signal }),
-      name === undefined || name === 'new'
-        ? null
-        : this.api.call<{ data: Tenancy }>('GET', 'data-app/datamarts/tenancy', {
-            query: { datamartName: name },
-            signal,
-          }),
+      this.api.call('listDatamarts', {}, signal),
+      this.api.call('listDatasources', {}, signal),
+      name === undefined || name === 'new' ? null : this.api.call('getDatamartTenancy', { datamartName: name }, signal),
     ]);
     const source = this.place.query.get('source');
     this.draft =
       name === 'new' && source !== null ? proposedModel(await readCatalogue(this.api, source, signal)) : null;
-    const stored = models.data.find((one) => one.name === name) ?? null;
+    const stored = findModel(models.data, name) ?? null;
     return {
       models: models.data,
       sources: sources.data.map((one) => one.name),
@@ -294,10 +285,10 @@ class ModelScreen extends Screen<Data> {
   async #create(draft: ModelDraft): Promise<void> {
     const name = draft.name.trim();
     const isMade = await this.act(async () => {
-      await this.api.call('POST', 'data-app/datamarts', { body: bodyOf(draft) });
-      const { data } = await this.api.call<{ data: readonly { name: string }[] }>('GET', 'workspace');
+      await this.api.call('createDatamart', bodyOf(draft));
+      const { data } = await this.api.call('listWorkspaces', {});
       if (!data.some((workspace) => workspace.name === name))
-        await this.api.call('POST', 'workspace', { body: { name, connectionType: 'DATAMART', datamartName: name } });
+        await this.api.call('createWorkspace', { name, connectionType: 'DATAMART', datamartName: name });
       return null;
     });
     if (!isMade) return;

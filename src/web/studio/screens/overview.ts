@@ -5,9 +5,7 @@ import { type Concern, concernsOf, type Watched } from '../base/attention.js';
 import { badge, link } from '../base/kit.js';
 import { addressOf, entries, type ScreenName } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import { readPolicy } from '../base/viewer.js';
 
-type Named = { readonly name: string };
 type Overview = {
   readonly sources: number;
   readonly models: number;
@@ -56,21 +54,16 @@ class OverviewScreen extends Screen<Overview> {
   protected override async load(signal: AbortSignal): Promise<Overview> {
     const [sources, models, workspaces, dataApps, { dataApp }, { tenants, next }, { watched, unread }] =
       await Promise.all([
-        this.api.call<{ data: readonly Named[] }>('GET', 'datasource', { signal }),
-        this.api.call<{ data: readonly Named[] }>('GET', 'data-app/datamarts', { signal }),
-        this.api.call<{ data: readonly Named[] }>('GET', 'workspace', { signal }),
-        this.api.call<{ data: readonly Named[] }>('GET', 'data-app', { signal }),
-        readPolicy(this.api, signal),
+        this.api.call('listDatasources', {}, signal),
+        this.api.call('listDatamarts', {}, signal),
+        this.api.call('listWorkspaces', {}, signal),
+        this.api.call('listDataApps', {}, signal),
+        this.api.command('policy-read', {}, signal),
         this.api.command('tenants-list', {}, signal),
         readWatched(this.api, signal),
       ]);
     const lists = await Promise.all(
-      workspaces.data.map(({ name: workspaceName }) =>
-        this.api.call<{ data: readonly unknown[] }>('POST', 'workspace/dashboards', {
-          body: { workspaceName },
-          signal,
-        }),
-      ),
+      workspaces.data.map(({ name: workspaceName }) => this.api.call('listDashboards', { workspaceName }, signal)),
     );
     const missingDataApp = dataApps.data.some(({ name }) => name === dataApp) ? null : dataApp;
     return {
@@ -109,7 +102,7 @@ class OverviewScreen extends Screen<Overview> {
   #createDataApp(name: string): TemplateResult {
     const create = (): void =>
       void this.act(async () => {
-        await this.api.call('POST', 'data-app', { body: { name } });
+        await this.api.call('createDataApp', { name });
         return `The data app ${name} is there.`;
       });
     return html`<section class="card">

@@ -4,7 +4,7 @@ import { type Answer, hasRole } from '../base/api.js';
 import { badge, download } from '../base/kit.js';
 import { Screen, textOf } from '../base/screen.js';
 import type { CodeFault } from '../base/sql-faults.js';
-import { explainViewer, nameOf, type PolicyFacts, readPolicy, readViewer, watchViewer } from '../base/viewer.js';
+import { explainViewer, nameOf, type PolicyFacts, readViewer, watchViewer } from '../base/viewer.js';
 import type { Code, CodeWord } from '../parts/code.js';
 
 type Checked = Answer<'policy-check'>;
@@ -52,7 +52,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
   }
 
   protected override async load(signal: AbortSignal): Promise<PolicyFacts> {
-    const facts = await readPolicy(this.api, signal);
+    const facts = await this.api.command('policy-read', {}, signal);
     await this.#explain();
     return facts;
   }
@@ -144,7 +144,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
   async #edit(text: string): Promise<void> {
     await this.act(async () => {
       const [facts, { words }] = await Promise.all([
-        readPolicy(this.api),
+        this.api.command('policy-read', {}),
         this.api.command('policy-words', {}),
         import('../parts/code.js'),
       ]);

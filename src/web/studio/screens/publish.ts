@@ -6,7 +6,7 @@ import { badge, type Column, confirmed, type Filter, link, list, moment, valueTe
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import '../parts/check.js';
-import { type PolicyFacts, readPolicy } from '../base/viewer.js';
+import type { PolicyFacts } from '../base/viewer.js';
 
 type Plan = Answer<'rollout-plan'>;
 type Planned = Plan['tenants'][number];
@@ -39,7 +39,7 @@ class PublishScreen extends Screen<Data> {
     const [id] = this.place.rest;
     const wanted = this.place.query.get('template');
     const [{ templates }, { rollouts }] = await Promise.all([
-      readPolicy(this.api, signal),
+      this.api.command('policy-read', {}, signal),
       this.api.command('rollout-list', {}, signal),
     ]);
     const isGranted = templates.some(({ template }) => template === wanted);

@@ -1,6 +1,6 @@
 /** The databases: connect one or upload it, read its tables anew, and see what it has. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { hasRole } from '../base/api.js';
+import { hasRole, type OperationAnswer, type OperationInput } from '../base/api.js';
 import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
 import { readCatalogue } from '../base/read-source.js';
 import { addressOf, navigate } from '../base/routes.js';
@@ -9,8 +9,8 @@ import type { Catalogue } from '../base/source-tables.js';
 import type { UploadedSource, UploadFacts } from '../base/uploads.js';
 import '../parts/upload.js';
 
-type Source = { readonly name: string; readonly datasourceType: Kind; readonly syncedAt: string | null };
-type Kind = 'POSTGRES' | 'MYSQL' | 'CLICKHOUSE' | 'DUCKDB';
+type Source = OperationAnswer<'listDatasources'>['data'][number];
+type Kind = Source['datasourceType'];
 type Data = {
   readonly sources: readonly Source[];
   readonly catalogue: Catalogue | null;
@@ -37,7 +37,7 @@ class SourcesScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [name] = this.place.rest;
     const [{ data: sources }, catalogue, uploads] = await Promise.all([
-      this.api.call<{ data: readonly Source[] }>('GET', 'datasource', { signal }),
+      this.api.call('listDatasources', {}, signal),
       name === undefined || name === 'new' ? null : readCatalogue(this.api, name, signal),
       hasRole(this.api.session, 'author') ? this.api.command('uploads-list', {}, signal) : null,
     ]);
@@ -79,7 +79,7 @@ class SourcesScreen extends Screen<Data> {
 
   readonly #columns: readonly Column<Source>[] = [
     { title: 'Source', of: ({ name }) => link(addressOf('sources', [name]), name), text: ({ name }) => name },
-    { title: 'Kind', of: ({ datasourceType }) => kinds[datasourceType]?.title ?? datasourceType },
+    { title: 'Kind', of: ({ datasourceType }) => kinds[datasourceType].title },
     { title: 'Tables read', of: ({ syncedAt }) => moment(syncedAt, 'never') },
   ];
 
@@ -121,7 +121,9 @@ class SourcesScreen extends Screen<Data> {
     };
     const credentials = { name: text('name'), ...(this.kind === 'DUCKDB' ? { path: text('path') } : server) };
     const isMade = await this.act(async () => {
-      await this.api.call('POST', 'datasource', { body: { datasourceType: this.kind, credentials } });
+      // The service checks which credentials a kind needs.
+      const made = { datasourceType: this.kind, credentials } as OperationInput<'createDatasource'>;
+      await this.api.call('createDatasource', made);
       return null;
     });
     if (isMade) this.#opened(credentials.name);
@@ -137,7 +139,7 @@ class SourcesScreen extends Screen<Data> {
     const uploaded = uploads?.sources.find((source) => source.name === name);
     const isUploaded = uploaded !== undefined;
     return html`<div class="head">
-        <h1>${name}</h1>${badge(kinds[datasourceType as Kind]?.title ?? datasourceType)}
+        <h1>${name}</h1>${badge(kinds[datasourceType].title)}
         <span class="gap"></span>
         ${mayBuild ? this.#actions(name, isUploaded) : nothing}
       </div>
@@ -155,7 +157,7 @@ class SourcesScreen extends Screen<Data> {
   #actions(name: string, isUploaded: boolean): TemplateResult {
     const sync = (): void =>
       void this.act(async () => {
-        await this.api.call('POST', 'datasource/sync', { body: { name } });
+        await this.api.call('syncDatasource', { name });
         return 'The tables were read again.';
       });
     return html`<button type="button" class="quiet" ?disabled=${this.isBusy} @click=${sync}>Read the tables again</button>
@@ -168,7 +170,7 @@ class SourcesScreen extends Screen<Data> {
     const text = `${what} A source that a model uses cannot be removed.`;
     if (!(await confirmed(`Remove ${name}?`, text, 'Remove'))) return;
     const isGone = await this.act(async () => {
-      await this.api.call('DELETE', 'datasource', { query: { name } });
+      await this.api.call('deleteDatasource', { name });
       history.replaceState(null, '', addressOf('sources'));
       this.place = { ...this.place, rest: [] };
       return `${name} is removed.`;

@@ -1,33 +1,24 @@
 /** Reports of the host to all tenants of a template: which there are, how to make them, and what became of each in each tenant. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { hasRole } from '../base/api.js';
+import { hasRole, type OperationAnswer, type OperationInput } from '../base/api.js';
 import { listTemplates, readContent } from '../base/content.js';
 import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
-import { filtersText, type HostReport, type NewReport } from '../base/report-plan.js';
+import { filtersText, type NewReport } from '../base/report-plan.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { alertText, askReport, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
 
-type Report = HostReport & {
-  readonly dashboardId: string;
-  readonly last: { readonly moment: string; readonly counts: Readonly<Record<string, number>> } | null;
-};
-type Delivery = {
-  readonly clientId: string;
-  readonly recipient: string;
-  readonly moment: string;
-  readonly isRequested: boolean;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly attempts: number;
-  readonly finishedAt: string | null;
-};
+type Report = OperationAnswer<'listTemplateSchedules'>['data'][number];
+type Delivery = OperationAnswer<'listTemplateDeliveries'>['data'][number];
 type Data = { readonly reports: readonly Report[]; readonly deliveries: readonly Delivery[] | null };
 
-const path = 'data-app/schedules';
 const place = 'tenant-reports';
 /** The most deliveries that the server lists. */
 const mostListed = 5000;
+
+/** The service checks the texts of the form. */
+const asSent = <Plan extends Partial<NewReport>>(plan: Plan) =>
+  plan as Pick<OperationInput<'createTemplateSchedule'>, keyof Plan & keyof NewReport>;
 
 const outcomeOf = ({ last }: Report): string =>
   last === null
@@ -78,12 +69,9 @@ const reasonOf = ({ reason }: Delivery): string => (reason === null ? '' : (reas
 class TenantReportsScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [scheduleId] = this.place.rest;
-    const named = scheduleId === undefined ? {} : { query: { scheduleId } };
     const [reports, deliveries] = await Promise.all([
-      this.api.call<{ data: readonly Report[] }>('GET', path, { signal, ...named }),
-      scheduleId === undefined
-        ? null
-        : this.api.call<{ data: readonly Delivery[] }>('GET', `${path}/deliveries`, { signal, ...named }),
+      this.api.call('listTemplateSchedules', { scheduleId }, signal),
+      scheduleId === undefined ? null : this.api.call('listTemplateDeliveries', { scheduleId }, signal),
     ]);
     return { reports: reports.data, deliveries: deliveries?.data ?? null };
   }
@@ -151,16 +139,14 @@ class TenantReportsScreen extends Screen<Data> {
 
   async #make(): Promise<void> {
     const templates = await listTemplates(this.api).catch(() => []);
-    await askReport({ templates, partsOf: this.#partsOf, save: (report) => this.#save('POST', report) });
+    const save = async (report: NewReport) => void (await this.api.call('createTemplateSchedule', asSent(report)));
+    await askReport({ templates, partsOf: this.#partsOf, save });
     await this.reload();
   }
 
-  async #save(method: 'POST' | 'PUT', body: object): Promise<void> {
-    await this.api.call(method, path, { body });
-  }
-
   async #change(report: Report): Promise<void> {
-    const save = ({ dashboardId: _, ...plan }: NewReport) => this.#save('PUT', { ...plan, scheduleId: report.id });
+    const save = async ({ dashboardId: _, ...plan }: NewReport) =>
+      void (await this.api.call('updateTemplateSchedule', { ...asSent(plan), scheduleId: report.id }));
     const { dashboardId, name } = report;
     await askReport({ templates: [{ dashboardId, name }], given: report, partsOf: this.#partsOf, save });
     await this.reload();
@@ -175,7 +161,7 @@ class TenantReportsScreen extends Screen<Data> {
 
   async #pause({ id, name, isPaused }: Report): Promise<void> {
     await this.act(async () => {
-      if (this.#mayChange) await this.api.call('PUT', path, { body: { scheduleId: id, isPaused: !isPaused } });
+      if (this.#mayChange) await this.api.call('updateTemplateSchedule', { scheduleId: id, isPaused: !isPaused });
       else await this.api.command(isPaused ? 'schedule-resume' : 'schedule-pause', { id });
       return isPaused ? `“${name}” is active again. What passed meanwhile is not sent.` : `“${name}” is paused.`;
     });
@@ -185,7 +171,7 @@ class TenantReportsScreen extends Screen<Data> {
     const text = `Every tenant that has ${dashboardId} gets it now, as its users may see it.`;
     if (!(await confirmed(`Send “${name}” to all tenants?`, text, 'Send now'))) return;
     await this.act(async () => {
-      await this.api.call('POST', `${path}/send`, { body: { scheduleId: id } });
+      await this.api.call('sendTemplateSchedule', { scheduleId: id });
       return 'It is being sent. Read again to see what becomes of it.';
     });
   }
@@ -194,7 +180,7 @@ class TenantReportsScreen extends Screen<Data> {
     const text = 'Its history goes with it, and what has not left is not sent. This cannot be undone.';
     if (!(await confirmed(`Delete “${name}”?`, text, 'Delete'))) return;
     await this.act(async () => {
-      await this.api.call('DELETE', path, { query: { scheduleId: id } });
+      await this.api.call('deleteTemplateSchedule', { scheduleId: id });
       navigate(addressOf(place), true);
       return `“${name}” is deleted.`;
     });

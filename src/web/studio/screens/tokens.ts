@@ -1,22 +1,15 @@
 /** The guest tokens that are in use, and how to end them. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { hasRole } from '../base/api.js';
+import { hasRole, type OperationAnswer } from '../base/api.js';
 import { type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
-type Token = {
-  readonly id: string;
-  readonly clientId: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly lastUsedAt: string | null;
-};
+type Token = OperationAnswer<'listGuestTokens'>['data'][number];
 
 class TokensScreen extends Screen<readonly Token[]> {
   protected override async load(signal: AbortSignal): Promise<readonly Token[]> {
-    const { data } = await this.api.call<{ data: readonly Token[] }>('GET', 'guest-token', { signal });
-    return data;
+    return (await this.api.call('listGuestTokens', {}, signal)).data;
   }
 
   protected override content(tokens: readonly Token[]): TemplateResult {
