@@ -1,17 +1,27 @@
 /** The browser calls operations by tables of its own, which hold no code of the declarations. Both say the same. */
 import { expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
+import * as guestOperations from '../../src/web/base/guest-operations.js';
 import { requestOf } from '../../src/web/base/operations.js';
 import { routes } from '../../src/web/studio/base/operations.js';
 
+type Name = keyof typeof operations;
 const names = Object.keys(routes) as (keyof typeof routes)[];
 
-test.each(names)('Studio calls %s by a binding of its declaration', (name) => {
-  const declared = operations[name].bindings
+/** The bindings of an operation, each as a table has it, with the place of its fields. */
+const declared = (name: Name, below: string): readonly (readonly [string, boolean])[] =>
+  operations[name].bindings
     .filter(({ isLegacy }) => isLegacy !== true)
-    .map(({ method, path, from }) => [`${method} ${path.replace('/api/v2/', '')}`, from]);
-  const from = /^(?:POST|PUT)/.test(routes[name]) ? 'body' : 'query';
-  expect(declared).toContainEqual([routes[name], from]);
+    .map(({ method, path, from }) => [`${method} ${path.replace(below, '')}`, from === 'body']);
+
+const expected = (route: string) => [route, /^(?:POST|PUT) /.test(route)];
+
+test.each(names)('Studio calls %s by a binding of its declaration', (name) => {
+  expect(declared(name, '/api/v2/')).toContainEqual(expected(routes[name]));
+});
+
+test.each(Object.entries(guestOperations))('elements call %s by a binding of its declaration', (name, route) => {
+  expect(declared(name as Name, '/api/v2/guest/')).toContainEqual(expected(route));
 });
 
 test.each(names)('Studio has a role that may call %s', (name) => {

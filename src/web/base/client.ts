@@ -4,6 +4,18 @@ import type { FilterValue, Scalar } from '../../domain/filter/filter.js';
 import type { GuestDashboard, GuestMetric, GuestOption, GuestTheme } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
 import { type Answers, type BatchQuery, createBatch, type Part, type Question } from './batch.js';
+import {
+  downloadGuestCsv,
+  downloadGuestXlsx,
+  getGuestDashboard,
+  getGuestMetric,
+  listGuestFilterOptions,
+  listGuestUnderlying,
+  previewGuestMetric,
+  queryGuestDashboard,
+  queryGuestMetric,
+} from './guest-operations.js';
+import { type CallAsGuest, requestOf } from './operations.js';
 import { pause } from './pause.js';
 
 /** A failed read. `code` is the service's error code, `NETWORK_ERROR` or `UNREADABLE_ANSWER`. */
@@ -54,11 +66,9 @@ export type GuestClient = {
   ) => Promise<OptionList>;
   /** The answer of a metric that is not saved. */
   readonly preview: (body: object, signal: AbortSignal) => Promise<MetricAnswer>;
-  /** Another operation of the guest, by its path below `/guest/`. Returns the answer's `data`. */
-  readonly call: (path: string, request: CallRequest, signal: AbortSignal) => Promise<unknown>;
+  /** Another operation of the guest. */
+  readonly call: CallAsGuest;
 };
-
-export type CallRequest = { readonly method: string; readonly body?: unknown };
 
 export type ClientSettings = {
   /** Base URL of the service, with or without a trailing slash. */
@@ -78,29 +88,26 @@ export type ClientSettings = {
   readonly next?: ((error: GuestError) => Promise<GuestClient | undefined>) | undefined;
 };
 
+/** What the guest asks for. It is asked again with the next token, if its own has ended. */
+const repeated = ['underlying', 'csv', 'xlsx', 'options', 'call'] as const;
+type Ask = (...args: readonly unknown[]) => Promise<unknown>;
+
 export const createGuestClient = (settings: ClientSettings): GuestClient => {
   const client = createPlainClient(settings);
   const patient =
-    <Args extends unknown[], T>(read: (client: GuestClient, ...args: Args) => Promise<T>) =>
-    async (...args: Args): Promise<T> => {
+    (name: (typeof repeated)[number]): Ask =>
+    async (...args) => {
       try {
-        return await read(client, ...args);
+        return await (client[name] as Ask)(...args);
       } catch (error) {
         if (!(error instanceof GuestError) || !isEnded(error)) throw error;
         const next = await settings.next?.(error);
         // The service's message is for developers.
         if (next === undefined) throw new GuestError(error.code, 'Access to this view has ended.', error.status, error);
-        return read(next, ...args);
+        return (next[name] as Ask)(...args);
       }
     };
-  return {
-    ...client,
-    underlying: patient((each, ...args) => each.underlying(...args)),
-    csv: patient((each, ...args) => each.csv(...args)),
-    xlsx: patient((each, ...args) => each.xlsx(...args)),
-    options: patient((each, ...args) => each.options(...args)),
-    call: patient((each, ...args) => each.call(...args)),
-  };
+  return { ...client, ...Object.fromEntries(repeated.map((name) => [name, patient(name)])) };
 };
 
 /** Whether the service is of a release that does not know the request. */
@@ -108,45 +115,45 @@ const isUnknown = (error: unknown): boolean =>
   error instanceof GuestError && (error.status === 404 || error.status === 405);
 
 const createPlainClient = (settings: ClientSettings): GuestClient => {
-  const get = (path: string, signal: AbortSignal) => send(settings, path, { signal });
-  const post = (path: string, body: unknown, signal: AbortSignal) =>
-    send(settings, path, { method: 'POST', body: JSON.stringify(body), signal });
-  const metricPath = (metricId: string) => `metrics/${encodeURIComponent(metricId)}`;
-  const queryOne: GuestClient['query'] = async (id, question, signal) =>
-    decode(await post(`${metricPath(id)}/query`, question, signal), answerIn);
+  const ask = (route: string, input: object, signal: AbortSignal) => {
+    const { path, init } = requestOf(route, input);
+    return send(settings, path, { ...init, signal });
+  };
+  const queryOne: GuestClient['query'] = async (metricId, question, signal) =>
+    decode(await ask(queryGuestMetric, { metricId, ...question }, signal), answerIn);
   const queryAll = async (dashboardId: string, query: BatchQuery, signal: AbortSignal) => {
     try {
-      return partsOf(await post(`dashboards/${encodeURIComponent(dashboardId)}/query`, query, signal));
+      return partsOf(await ask(queryGuestDashboard, { dashboardId, ...query }, signal));
     } catch (error) {
       if (isUnknown(error)) return undefined;
       throw error;
     }
   };
   return {
-    dashboard: async (id, signal) => decode(await get(`dashboards/${encodeURIComponent(id)}`, signal), dashboardIn),
-    metric: async (id, signal) => decode(await get(metricPath(id), signal), metricIn),
+    dashboard: async (dashboardId, signal) =>
+      decode(await ask(getGuestDashboard, { dashboardId }, signal), dashboardIn),
+    metric: async (metricId, signal) => decode(await ask(getGuestMetric, { metricId }, signal), metricIn),
     query: createBatch({ queryOne, queryAll, missing: () => unreadable(200), answers: settings.answers ?? new Map() }),
-    underlying: async (id, question, signal) =>
-      decode(await post(`${metricPath(id)}/underlying`, question, signal), answerIn),
-    csv: async (id, question, signal) => (await post(`${metricPath(id)}/csv`, question, signal)).blob(),
-    xlsx: async (id, question, signal) => (await post(`${metricPath(id)}/xlsx`, question, signal)).blob(),
+    underlying: async (metricId, question, signal) =>
+      decode(await ask(listGuestUnderlying, { metricId, ...question }, signal), answerIn),
+    csv: async (metricId, question, signal) => (await ask(downloadGuestCsv, { metricId, ...question }, signal)).blob(),
+    xlsx: async (metricId, question, signal) =>
+      (await ask(downloadGuestXlsx, { metricId, ...question }, signal)).blob(),
     options: async (dashboardId, filter, search, signal, beside) => {
-      const path = `dashboards/${encodeURIComponent(dashboardId)}/filters/${encodeURIComponent(filter)}/options`;
+      const input = { dashboardId, filter, search };
       if (beside !== undefined) {
         try {
-          return decode(await post(path, { search, dashboardFilter: beside }, signal), optionsIn);
+          return decode(await ask(listGuestFilterOptions, { ...input, dashboardFilter: beside }, signal), optionsIn);
         } catch (error) {
           if (!isUnknown(error)) throw error;
         }
       }
-      return decode(await get(`${path}?search=${encodeURIComponent(search)}`, signal), optionsIn);
+      return decode(await ask(listGuestFilterOptions.replace('POST', 'GET'), input, signal), optionsIn);
     },
-    preview: async (body, signal) => decode(await post('metrics/preview', body, signal), answerIn),
-    call: async (path, { method, body }, signal) => {
-      const init = { method, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-      const { data } = await decode(await send(settings, path, init), (answer) => answer);
-      return data;
-    },
+    preview: async (body, signal) => decode(await ask(previewGuestMetric, body, signal), answerIn),
+    // Panels check what they show of it.
+    call: async (route, input, signal) =>
+      (await decode(await ask(route, input, signal), (answer) => answer)).data as never,
   };
 };
 
@@ -161,12 +168,10 @@ const waitMsOf = (response: Response, waits: number): number => {
   return Math.min(longestWaitMs, (Number.isFinite(seconds) ? seconds * 1000 : 0) + ownMs);
 };
 
+type Sent = ReturnType<typeof requestOf>['init'] & { readonly signal: AbortSignal };
+
 /** A refused request did nothing, so that it may be sent again, whatever it asks. */
-const send = async (
-  settings: ClientSettings,
-  path: string,
-  init: RequestInit & { readonly signal: AbortSignal },
-): Promise<Response> => {
+const send = async (settings: ClientSettings, path: string, init: Sent): Promise<Response> => {
   for (let waits = 0; ; waits += 1) {
     const response = await sendOnce(settings, path, init);
     if (response.ok) return response;
@@ -178,12 +183,11 @@ const send = async (
 const sendOnce = async (
   { baseUrl, token, fetch, language }: ClientSettings,
   path: string,
-  init: RequestInit,
+  init: Sent,
 ): Promise<Response> => {
-  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+  const headers: Record<string, string> = { ...init.headers, authorization: `Bearer ${token}` };
   const wanted = language?.();
   if (wanted !== undefined) headers['accept-language'] = wanted;
-  if (init.body !== undefined) headers['content-type'] = 'application/json';
   const url = `${baseUrl.replace(/\/+$/, '')}/api/v2/guest/${path}`;
   return fetch(url, { ...init, headers, credentials: 'omit' }).catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause;

@@ -1,6 +1,7 @@
 /** A definition that the service answered, as the editor changes it. */
-import type { OwnDefinition } from '../../domain/guest/metric.js';
 import type { GuestClient } from '../base/client.js';
+import { updateGuestMetric } from '../base/guest-operations.js';
+import type { OperationAnswer } from '../base/operations.js';
 import { draftOf, wholeOf } from './draft.js';
 import type { InitialMetric, SaveMetric } from './panel.js';
 
@@ -13,14 +14,14 @@ export type Opened = {
 };
 
 /** Returns the metric as the editor begins with it. */
-export const openedOf = (client: GuestClient, data: unknown): Opened => {
-  const { metricId, name, definition, digest } = data as OwnDefinition;
+export const openedOf = (
+  client: GuestClient,
+  { metricId, name, definition, digest }: OperationAnswer<'getGuestMetricDefinition'>['data'],
+): Opened => {
   const { chart, from, ...parts } = definition;
   const given = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
   const draft = draftOf(wholeOf({ chart, from, ...given }));
-  const save: SaveMetric = (next, signal) => {
-    const body = { name: next.name, definition: next.definition, digest };
-    return client.call(`metrics/${encodeURIComponent(metricId)}`, { method: 'PUT', body }, signal);
-  };
+  const save: SaveMetric = (next, signal) =>
+    client.call(updateGuestMetric, { metricId, name: next.name, definition: next.definition, digest }, signal);
   return { metricId, initial: { name, draft }, save };
 };

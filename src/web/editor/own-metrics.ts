@@ -1,8 +1,15 @@
 /** The metrics that a guest may change, with what the token lets the guest do with each. */
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { OwnMetric } from '../../domain/guest/metric.js';
-import type { CallRequest, GuestClient } from '../base/client.js';
+import type { GuestClient } from '../base/client.js';
 import type { Format } from '../base/format.js';
+import {
+  archiveGuestMetric,
+  deleteGuestMetric,
+  getGuestMetricDefinition,
+  listGuestMetrics,
+  publishGuestMetric,
+} from '../base/guest-operations.js';
 import { closeIcon, icon, peopleIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
@@ -13,14 +20,16 @@ type OwnAction = 'edit' | 'archive' | 'restore' | 'delete' | 'publish' | 'unpubl
 /** The actions that the token allows. */
 export type OwnActions = Readonly<Record<'canEdit' | 'canArchive' | 'canRestore' | 'canPublish', boolean>>;
 
-const pathOf = (metricId: string): string => `metrics/${encodeURIComponent(metricId)}`;
-
-const requestOf = (action: Exclude<OwnAction, 'edit'>, metricId: string): [string, CallRequest] => {
-  const path = pathOf(metricId);
-  if (action === 'delete') return [path, { method: 'DELETE' }];
-  if (action === 'archive' || action === 'restore')
-    return [`${path}/archive`, { method: 'POST', body: { isArchived: action === 'archive' } }];
-  return [`${path}/publish`, { method: 'PUT', body: { isPublished: action === 'publish' } }];
+const act = async (
+  { call }: GuestClient,
+  action: Exclude<OwnAction, 'edit'>,
+  metricId: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (action === 'delete') await call(deleteGuestMetric, { metricId }, signal);
+  else if (action === 'archive' || action === 'restore')
+    await call(archiveGuestMetric, { metricId, isArchived: action === 'archive' }, signal);
+  else await call(publishGuestMetric, { metricId, isPublished: action === 'publish' }, signal);
 };
 
 const archiveIcon = icon('M2.5 3h11v3h-11zM3.5 6v7h9V6M6.5 8.5h3');
@@ -161,9 +170,8 @@ export class OwnMetrics extends LitElement {
   }
 
   async #list(signal: AbortSignal): Promise<readonly OwnMetric[]> {
-    const path = `dashboards/${encodeURIComponent(this.dashboardId)}/metrics`;
-    const data = await this.client.call(path, { method: 'GET' }, signal);
-    return Array.isArray(data) ? (data as readonly OwnMetric[]) : [];
+    const data = await this.client.call(listGuestMetrics, { dashboardId: this.dashboardId }, signal);
+    return Array.isArray(data) ? data : [];
   }
 
   #do(action: OwnAction, { metricId, name }: OwnMetric): void {
@@ -173,7 +181,7 @@ export class OwnMetrics extends LitElement {
     }
     const { client, dashboardId } = this;
     this.#send(async (signal) => {
-      await client.call(...requestOf(action, metricId), signal);
+      await act(client, action, metricId, signal);
       const metrics = await this.#list(signal);
       const detail = { dashboardId, metricId, name };
       this.dispatchEvent(new CustomEvent<string>('done', { detail: metricId }));
@@ -185,7 +193,7 @@ export class OwnMetrics extends LitElement {
   #edit(metricId: string): void {
     const { client } = this;
     this.#send(async (signal) => {
-      const data = await client.call(`${pathOf(metricId)}/definition`, { method: 'GET' }, signal);
+      const data = await client.call(getGuestMetricDefinition, { metricId }, signal);
       this.dispatchEvent(new CustomEvent<Opened>('open', { detail: openedOf(client, data) }));
       return this.metrics;
     });

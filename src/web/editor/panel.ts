@@ -10,6 +10,7 @@ import type { Field } from '../../domain/guest/fields.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { GuestClient } from '../base/client.js';
 import type { Format } from '../base/format.js';
+import { createGuestMetric } from '../base/guest-operations.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { keyAlong } from '../base/mirrored.js';
@@ -45,7 +46,7 @@ type State = { readonly draft: Draft; readonly name: string; readonly isChartCho
 export type SaveMetric = (
   metric: { readonly name: string; readonly definition: unknown },
   signal: AbortSignal,
-) => Promise<unknown>;
+) => Promise<{ readonly metricId: string }>;
 /** What Studio adds to the editor. */
 export type Authoring = {
   readonly save: SaveMetric;
@@ -746,23 +747,22 @@ export class EditorPanel extends LitElement {
     const { text } = this.view.format;
     const name = this.#state.name || text('New metric');
     const body = { name, definition: definitionOf(this.#draft) };
-    const path = `dashboards/${encodeURIComponent(this.dashboardId)}/metrics`;
+    const { dashboardId } = this;
     const store: SaveMetric =
       this.save ??
       this.authoring?.save ??
-      ((metric, signal) => this.client.call(path, { method: 'POST', body: metric }, signal));
+      ((metric, signal) => this.client.call(createGuestMetric, { dashboardId, ...metric }, signal));
     this.isBusy = true;
     void this.#saving.run(
       (signal) => store(body, signal),
-      (made) => {
+      ({ metricId }) => {
         this.isBusy = false;
         if (this.initial === undefined) {
           this.history = historyOf(start);
           this.shown = undefined;
         }
         this.said = text('Saved');
-        const { metricId } = made as { readonly metricId: string };
-        const detail = { dashboardId: this.dashboardId, metricId, name };
+        const detail = { dashboardId, metricId, name };
         this.dispatchEvent(new CustomEvent('guestlist-saved', { detail, bubbles: true, composed: true }));
       },
       (error) => {

@@ -5,11 +5,13 @@
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { ListedBoard, OwnBoard } from '../../domain/guest/own-board.js';
 import type { GuestDashboard } from '../../domain/guest/view.js';
-import { type CallRequest, type GuestError, isRecord } from '../base/client.js';
+import { type GuestError, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
+import { createGuestBoard, deleteGuestBoard, getGuestBoard, updateGuestBoard } from '../base/guest-operations.js';
 import { closeIcon, peopleIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
+import type { CallOnDashboard } from '../base/operations.js';
 import { exported } from '../base/parts.js';
 import { baseStyles } from '../base/theme.js';
 import { editIcon, plusIcon } from '../editor/icons.js';
@@ -17,11 +19,8 @@ import type { BoardDraft, ChosenCard } from './board-editor.js';
 
 /** What the dashboard shows in place of its own arrangement. */
 export type ShownBoard = Pick<OwnBoard, 'layout' | 'tiles'> & { readonly isEditing: boolean };
-/** Calls the service below the path of the dashboard. Returns the answer's `data`. */
-export type CallBoards = (path: string, request: CallRequest, signal: AbortSignal) => Promise<unknown>;
 
 const isBoard = (value: unknown): value is OwnBoard => isRecord(value) && 'layout' in value && 'version' in value;
-const pathOf = (id: string): string => `boards/${encodeURIComponent(id)}`;
 const usualSize = { w: 6, h: 4 };
 
 export class BoardsPanel extends LitElement {
@@ -38,7 +37,7 @@ export class BoardsPanel extends LitElement {
   };
   declare dashboard: GuestDashboard;
   declare format: Format;
-  declare call: CallBoards;
+  declare call: CallOnDashboard;
   declare boards: readonly ListedBoard[];
   /** The board that is shown; undefined: the dashboard itself. */
   declare board: OwnBoard | undefined;
@@ -248,7 +247,7 @@ export class BoardsPanel extends LitElement {
 
   #open(id: string, done?: () => void): void {
     this.#run(
-      (signal) => this.call(pathOf(id), { method: 'GET' }, signal),
+      (signal) => this.call(getGuestBoard, { boardId: id }, signal),
       (data) => {
         if (isBoard(data)) this.#show(data);
         done?.();
@@ -259,10 +258,9 @@ export class BoardsPanel extends LitElement {
   readonly #keep = async (draft: BoardDraft, signal: AbortSignal): Promise<void> => {
     const { board } = this;
     const isNew = this.editing === 'new' || board === undefined;
-    const request = isNew
-      ? { method: 'POST', body: draft }
-      : { method: 'PUT', body: { ...draft, version: board.version } };
-    const data = await this.call(isNew ? 'boards' : pathOf(board.id), request, signal);
+    const data = isNew
+      ? await this.call(createGuestBoard, draft, signal)
+      : await this.call(updateGuestBoard, { ...draft, boardId: board.id, version: board.version }, signal);
     if (isBoard(data)) this.#take(data);
   };
 
@@ -274,9 +272,8 @@ export class BoardsPanel extends LitElement {
   }
 
   #share({ id, version, isShared, isOwn }: OwnBoard): void {
-    const request = { method: 'PUT', body: { version, isShared: !isShared } };
     this.#run(
-      (signal) => this.call(pathOf(id), request, signal),
+      (signal) => this.call(updateGuestBoard, { boardId: id, version, isShared: !isShared }, signal),
       (data) => {
         if (isOwn && isBoard(data)) this.#take(data);
         else this.#forget(id);
@@ -286,7 +283,7 @@ export class BoardsPanel extends LitElement {
 
   #delete({ id }: OwnBoard): void {
     this.#run(
-      (signal) => this.call(pathOf(id), { method: 'DELETE' }, signal),
+      (signal) => this.call(deleteGuestBoard, { boardId: id }, signal),
       () => this.#forget(id),
     );
   }

@@ -7,6 +7,7 @@ import type { GuestDashboard } from '../../domain/guest/view.js';
 import type { FilterValues, GuestClient } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
+import { chatOnGuestDashboard, createGuestMetric, listGuestSuggestions } from '../base/guest-operations.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { exported } from '../base/parts.js';
@@ -279,9 +280,8 @@ export class ChatPanel extends LitElement {
 
   /** Without suggestions the dialog is complete too, so a failure is not told. */
   #suggest(): void {
-    const path = `dashboards/${encodeURIComponent(this.dashboardId)}/suggestions`;
     void this.#suggesting.run(
-      (signal) => this.client.call(path, { method: 'GET' }, signal),
+      (signal) => this.client.call(listGuestSuggestions, { dashboardId: this.dashboardId }, signal),
       (data) => {
         this.suggestions = suggestionsIn(data);
       },
@@ -417,15 +417,14 @@ export class ChatPanel extends LitElement {
   };
 
   #ask(question: string): void {
-    const { filters, llmName } = this;
+    const { filters, llmName, dashboardId } = this;
     const id = ++this.#asked;
-    const body = { question, turns: sentTurns(this.turns), dashboardFilter: filters, llmName };
-    const path = `dashboards/${encodeURIComponent(this.dashboardId)}/chat`;
+    const input = { dashboardId, question, turns: sentTurns(this.turns), dashboardFilter: filters, llmName };
     this.turns = [...this.turns.filter(({ problem }) => problem === undefined), { id, question, filters }];
     this.isBusy = true;
     this.#toEnd();
     void this.#asking.run(
-      (signal) => this.client.call(path, { method: 'POST', body }, signal),
+      (signal) => this.client.call(chatOnGuestDashboard, input, signal),
       (data) => {
         const answer = answerIn(data);
         const problem = this.view.format.text('The service’s answer can’t be read.');
@@ -462,14 +461,13 @@ export class ChatPanel extends LitElement {
   };
 
   #store(id: number, { name, definition }: Metric): void {
-    const path = `dashboards/${encodeURIComponent(this.dashboardId)}/metrics`;
+    const { dashboardId } = this;
     this.#change(id, { saved: 'saving', unsaved: undefined });
     void this.#saving.run(
-      (signal) => this.client.call(path, { method: 'POST', body: { name, definition } }, signal),
-      (made) => {
+      (signal) => this.client.call(createGuestMetric, { dashboardId, name, definition }, signal),
+      ({ metricId }) => {
         this.#change(id, { saved: 'saved' });
-        const { metricId } = made as { readonly metricId: string };
-        const detail = { dashboardId: this.dashboardId, metricId, name };
+        const detail = { dashboardId, metricId, name };
         this.dispatchEvent(new CustomEvent('guestlist-saved', { detail, bubbles: true, composed: true }));
       },
       (error) => this.#change(id, { saved: undefined, unsaved: failureText(error, this.view.format.text) }),

@@ -3,10 +3,12 @@ import { css, html, nothing, type PropertyValues, type TemplateResult } from 'li
 import { repeat } from 'lit/directives/repeat.js';
 import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
-import { type CallRequest, type FilterValues, type GuestClient, GuestError, isRecord } from '../base/client.js';
+import { type FilterValues, type GuestClient, GuestError, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
+import { restoreGuestLayout, saveGuestLayout } from '../base/guest-operations.js';
 import { arrangeIcon } from '../base/icons.js';
 import { loadPart } from '../base/load-part.js';
+import type { CallOnDashboard } from '../base/operations.js';
 import { exported } from '../base/parts.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
@@ -21,7 +23,6 @@ import {
   withoutLocked,
 } from '../filters/filter-values.js';
 import { createUrlMirror } from '../filters/url-mirror.js';
-import type { CallViews } from '../filters/views-panel.js';
 import type { SaveArrangement } from './arrange-panel.js';
 import type { ShownBoard } from './boards-panel.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
@@ -347,7 +348,7 @@ export class GuestlistDashboard extends EmbedElement {
                 .format=${this.view.format}
                 .load=${this.#loadOptions}
                 .labels=${this.labels}
-                .callViews=${dashboard.permissions.isEnableCreateDashboardView ? this.#callViews : undefined}
+                .callViews=${dashboard.permissions.isEnableCreateDashboardView ? this.#call : undefined}
                 .canShareViews=${dashboard.permissions.isEnableManageMetrics}
                 .openedView=${dashboard.defaultView ?? null}
                 @filter=${this.#changed}
@@ -400,11 +401,10 @@ export class GuestlistDashboard extends EmbedElement {
       .filters=${this.#filtersOf(dashboard)} .labels=${this.labels} .client=${this.client} @guestlist-saved=${this.#saved}></guestlist-tools>`;
   }
 
-  /** Calls the service below the path of the dashboard. */
-  readonly #call = (path: string, request: CallRequest, signal: AbortSignal): Promise<unknown> => {
+  readonly #call: CallOnDashboard = (route, input, signal) => {
     const { client, embedId } = this;
-    if (client === undefined || embedId === null) return Promise.resolve([]);
-    return client.call(`dashboards/${encodeURIComponent(embedId)}/${path}`, request, signal);
+    if (client === undefined || embedId === null) return Promise.resolve([] as never);
+    return client.call(route, { ...input, dashboardId: embedId } as never, signal);
   };
 
   /** A token that allows no boards shows none. */
@@ -460,9 +460,8 @@ export class GuestlistDashboard extends EmbedElement {
     if (client === undefined || embedId === null) return;
     // Earlier services have no tiles, and refuse their places.
     const { layout, tiles } = arrangement ?? { layout: [], tiles: [] };
-    const body = tiles.length === 0 ? { layout } : { layout, tiles };
-    const request = arrangement === null ? { method: 'DELETE' } : { method: 'PUT', body };
-    await this.#call('layout', request, signal);
+    if (arrangement === null) await this.#call(restoreGuestLayout, {}, signal);
+    else await this.#call(saveGuestLayout, tiles.length === 0 ? { layout } : { layout, tiles }, signal);
     await this.#reread(signal);
   };
 
@@ -553,9 +552,6 @@ export class GuestlistDashboard extends EmbedElement {
   override get isBusy(): boolean {
     return this.#labelReads > 0 || super.isBusy;
   }
-
-  readonly #callViews: CallViews = ({ method, body, viewId }, signal) =>
-    this.#call(`views${queryOf('viewId', viewId)}`, { method, body }, signal);
 
   readonly #viewChosen = ({ detail }: CustomEvent<ListedView>): void => {
     this.filters = withoutLocked(detail.dashboardFilter, this.dashboard?.filters ?? []);
@@ -670,9 +666,6 @@ export class GuestlistDashboard extends EmbedElement {
     return isFilterValues(filters) ? filters : {};
   }
 }
-
-const queryOf = (name: string, id: string | undefined): string =>
-  id === undefined ? '' : `?${name}=${encodeURIComponent(id)}`;
 
 const isFilterValues = (value: unknown): value is FilterValues =>
   isRecord(value) && Object.values(value).every((each) => each !== null && each !== undefined);

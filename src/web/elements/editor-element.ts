@@ -6,6 +6,7 @@ import { css, html, type TemplateResult } from 'lit';
 import type { GuestFields } from '../../domain/guest/fields.js';
 import type { GuestDashboard } from '../../domain/guest/view.js';
 import { type GuestClient, GuestError } from '../base/client.js';
+import { listGuestFields } from '../base/guest-operations.js';
 import { loadPart } from '../base/load-part.js';
 import { stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
@@ -66,15 +67,14 @@ export class GuestlistEditor extends EmbedElement {
   protected override async read(client: GuestClient, signal: AbortSignal): Promise<() => void> {
     const id = this.embedId ?? '';
     const { theme, name, permissions } = await client.dashboard(id, signal);
-    const path = `dashboards/${encodeURIComponent(id)}/fields`;
     const isClosed = permissions.isDisableMetricCreation && this.authoring === undefined;
-    const data = isClosed ? null : await client.call(path, { method: 'GET' }, signal).catch(absent);
+    const data = isClosed ? null : await client.call(listGuestFields, { dashboardId: id }, signal).catch(absent);
     const actions = this.authoring === undefined ? actionsOf(permissions, data !== null) : noActions;
     const hasActions = Object.values(actions).includes(true);
     if (data !== null || hasActions) await loadPart(() => import('./editor.js'));
     return () => {
       this.applyTheme(theme);
-      this.fields = data as GuestFields | null;
+      this.fields = data;
       this.#actions = actions;
       this.toggleAttribute('absent', data === null && !hasActions);
       this.requestUpdate();

@@ -5,6 +5,7 @@ import type { Summary } from '../../domain/summary/summary.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
+import { summariseGuestDashboard } from '../base/guest-operations.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
@@ -173,9 +174,9 @@ export class SummaryPanel extends LitElement {
     this.summary = undefined;
     this.problem = undefined;
     const metricIds = dashboard.metrics.map(({ metricId }) => metricId).slice(0, mostMetrics);
-    const path = `dashboards/${encodeURIComponent(dashboardId)}/summary`;
     void this.#latest.run(
-      (signal) => this.client.call(path, { method: 'POST', body: { metricIds, dashboardFilter: filters } }, signal),
+      (signal) =>
+        this.client.call(summariseGuestDashboard, { dashboardId, metricIds, dashboardFilter: filters }, signal),
       (data) => {
         this.summary = summaryIn(data);
         if (this.summary === undefined) this.problem = this.format.text('The service’s answer can’t be read.');

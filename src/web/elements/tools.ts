@@ -112,8 +112,9 @@ export class Tools extends LitElement {
     );
 
   readonly #callSchedules: CallSchedules = ({ method, path = '', body, scheduleId }, signal) => {
-    const query = scheduleId === undefined ? '' : `?scheduleId=${encodeURIComponent(scheduleId)}`;
-    const dashboard = encodeURIComponent(this.dashboardId);
-    return this.client.call(`dashboards/${dashboard}/schedules${path}${query}`, { method, body }, signal);
+    const { dashboardId } = this;
+    // The panel names its operations by their paths.
+    const route = `${method} dashboards/{dashboardId}/schedules${path}` as never;
+    return this.client.call<never>(route, { dashboardId, scheduleId, ...body } as never, signal);
   };
 }

@@ -10,6 +10,7 @@ import type { GuestFilter } from '../../domain/guest/view.js';
 import type { FilterValues, OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { closeIcon, lockIcon } from '../base/icons.js';
+import type { CallOnDashboard } from '../base/operations.js';
 import { exported } from '../base/parts.js';
 import { baseStyles } from '../base/theme.js';
 import {
@@ -26,7 +27,6 @@ import {
   valueFor,
 } from './filter-values.js';
 import type { RangeTexts } from './range-input.js';
-import type { CallViews } from './views-panel.js';
 
 export type FilterChange = { readonly name: string; readonly value: FilterValue | undefined };
 export type LoadFilterOptions = (filter: string, search: string, signal: AbortSignal) => Promise<OptionList>;
@@ -56,7 +56,7 @@ export class FilterBar extends LitElement {
   declare load: LoadFilterOptions;
   declare labels: FilterLabels;
   /** Undefined: this guest saves no views. */
-  declare callViews: CallViews | undefined;
+  declare callViews: CallOnDashboard | undefined;
   declare canShareViews: boolean;
   declare openedView: ListedView | null;
   /** Filters whose value in the URL was left out. */

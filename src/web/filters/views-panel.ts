@@ -7,18 +7,12 @@ import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { FilterValues, GuestError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
+import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../base/guest-operations.js';
 import { bookmarkIcon, checkIcon, closeIcon, homeIcon, peopleIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
+import type { CallOnDashboard } from '../base/operations.js';
 import { baseStyles } from '../base/theme.js';
 import { sameValues } from './filter-values.js';
-
-export type ViewRequest = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly body?: Readonly<Record<string, unknown>>;
-  readonly viewId?: string;
-};
-/** Calls the service for the views of the dashboard. Returns the answer's `data`. */
-export type CallViews = (request: ViewRequest, signal: AbortSignal) => Promise<unknown>;
 
 const isView = (value: unknown): value is ListedView => value !== null && typeof value === 'object' && 'name' in value;
 
@@ -36,7 +30,7 @@ export class ViewsPanel extends LitElement {
   /** The filter values that are shown. */
   declare values: FilterValues;
   declare format: Format;
-  declare call: CallViews;
+  declare call: CallOnDashboard;
   declare canShare: boolean;
   /** The view that the dashboard opens with. */
   declare opened: ListedView | null;
@@ -194,7 +188,7 @@ export class ViewsPanel extends LitElement {
       ${
         canChange
           ? html`<button class="icon" part="icon-button" type="button" aria-label=${text('Delete {name}', { name })} ?disabled=${this.isBusy}
-              @click=${() => this.#write({ method: 'DELETE', viewId: id })}>${closeIcon}</button>`
+              @click=${() => this.#write((signal) => this.call(deleteGuestView, { viewId: id }, signal))}>${closeIcon}</button>`
           : nothing
       }
     </li>`;
@@ -235,7 +229,7 @@ export class ViewsPanel extends LitElement {
   readonly #open = (): void => {
     this.problem = undefined;
     this.#dialog?.showModal();
-    this.#run((signal) => this.call({ method: 'GET' }, signal));
+    this.#run((signal) => this.call(listGuestViews, {}, signal));
   };
 
   #choose(view: ListedView): void {
@@ -244,7 +238,7 @@ export class ViewsPanel extends LitElement {
   }
 
   #change(viewId: string, change: Readonly<Record<string, boolean>>): void {
-    this.#write({ method: 'PUT', body: { viewId, ...change } });
+    this.#write((signal) => this.call(updateGuestView, { viewId, ...change }, signal));
   }
 
   readonly #save = (event: SubmitEvent): void => {
@@ -255,17 +249,20 @@ export class ViewsPanel extends LitElement {
     const name = String(given.get('name') ?? '').trim();
     if (name === '') return;
     const isShared = given.get('isShared') !== null;
-    const body = { name, dashboardFilter: this.values, ...(isShared ? { isShared } : {}) };
-    this.#write({ method: 'POST', body }, () => form.reset());
+    const input = { name, dashboardFilter: this.values, ...(isShared ? { isShared } : {}) };
+    this.#write(
+      (signal) => this.call(createGuestView, input, signal),
+      () => form.reset(),
+    );
   };
 
   /** Writes, and reads the list again. */
-  #write(request: ViewRequest, done?: () => void): void {
+  #write(work: (signal: AbortSignal) => Promise<unknown>, done?: () => void): void {
     this.isBusy = true;
     this.#run(async (signal) => {
-      await this.call(request, signal);
+      await work(signal);
       done?.();
-      return this.call({ method: 'GET' }, signal);
+      return this.call(listGuestViews, {}, signal);
     });
   }
 

@@ -1,4 +1,5 @@
 /** Through whose eyes Studio looks: a tenant, and the claims of one of its users. Kept for this browser tab. */
+import { type GuestData, type GuestInput, type GuestRoute, requestOf } from '../../base/operations.js';
 import type { Answer, Api, CommandInput, View } from './api.js';
 
 export type Viewer = Pick<CommandInput<'view-open'>, 'clientId' | 'claims' | 'at'>;
@@ -63,15 +64,17 @@ export const openView = (api: Api, { clientId, claims, at }: Viewer, signal?: Ab
   api.command('view-open', { clientId, claims, ...(at === undefined ? {} : { at }) }, signal);
 
 /** Asks the guests' interface through a view. */
-export const askAs = async <T>({ token, serviceUrl }: View, path: string, body?: object): Promise<T> => {
-  const response = await fetch(`${serviceUrl}/api/v2/guest/${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const answer: { error: { message: string } | null } & T = await response.json();
-  if (answer.error !== null) throw new Error(answer.error.message);
-  return answer;
+export const askAs = async <Route extends GuestRoute>(
+  { token, serviceUrl }: View,
+  route: Route,
+  input: GuestInput<Route>,
+): Promise<GuestData<Route>> => {
+  const { path, init } = requestOf(route, input);
+  const headers = { ...init.headers, authorization: `Bearer ${token}` };
+  const response = await fetch(`${serviceUrl}/api/v2/guest/${path}`, { ...init, headers });
+  const { data, error }: { data: GuestData<Route>; error: { message: string } | null } = await response.json();
+  if (error !== null) throw new Error(error.message);
+  return data;
 };
 
 /** Why the policy decides as it does for the user: each rule with its file, line and column. */

@@ -1,13 +1,15 @@
 /** The first rows of a table as the chosen user may read them: with the same scope, filters and hidden columns. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { listGuestFields } from '../../base/guest-operations.js';
+import type { GuestData } from '../../base/operations.js';
 import type { Api } from '../base/api.js';
 import { askAuthored } from '../base/author-preview.js';
 import { textOf } from '../base/screen.js';
 import { askAs, nameOf, openView, readViewer, type Viewer } from '../base/viewer.js';
 import { rowsTable } from './rows-table.js';
 
-type Field = { readonly columnName: string; readonly label: string; readonly isMeasure: boolean };
-type FieldTable = { readonly schemaName: string; readonly tableName: string; readonly fields: readonly Field[] };
+type FieldTable = GuestData<typeof listGuestFields>['tables'][number];
+type Field = FieldTable['fields'][number];
 type Row = Readonly<Record<string, unknown>>;
 type Sample = { readonly viewer: Viewer; readonly fields: readonly Field[]; readonly rows: readonly Row[] };
 
@@ -74,11 +76,8 @@ export class SampleRows extends LitElement {
     const view = await openView(this.api, viewer);
     const dashboard = view.embeds.find(({ type }) => type === 'dashboard');
     if (dashboard === undefined) throw new Error(`${nameOf(viewer)} may open no dashboard, and so reads no rows.`);
-    const { data } = await askAs<{ data: { tables: readonly FieldTable[] } }>(
-      view,
-      `dashboards/${encodeURIComponent(dashboard.id)}/fields`,
-    );
-    const table = data.tables.find(({ schemaName, tableName }) => `${schemaName}.${tableName}` === this.table);
+    const { tables } = await askAs(view, listGuestFields, { dashboardId: dashboard.id });
+    const table = tables.find(({ schemaName, tableName }) => `${schemaName}.${tableName}` === this.table);
     if (table === undefined)
       throw new Error(`${nameOf(viewer)} may read no column of ${this.table} on “${dashboard.name}”.`);
     // A measure of the model has no value of a single row.

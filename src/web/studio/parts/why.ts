@@ -1,6 +1,8 @@
 /** Why a card is shown, hidden or empty for the chosen user: the policy's rules with their places, filters, and rows. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { MetricDefinition } from '../../../domain/dashboard/metric.js';
+import type { GuestFilter } from '../../../domain/guest/view.js';
+import { getGuestDashboard, queryGuestMetric } from '../../base/guest-operations.js';
 import { type Api, StudioError, type View } from '../base/api.js';
 import { askAuthored } from '../base/author-preview.js';
 import { type Content, readContent, type Template, type TemplateMetric } from '../base/content.js';
@@ -14,11 +16,7 @@ type Finding = { readonly metric: TemplateMetric; readonly state: State; readonl
 
 const colours = { shown: 'good', hidden: 'warn', empty: 'warn', fails: 'bad' } as const;
 
-type Filter = { readonly name: string; readonly label?: string; readonly defaultValue?: unknown };
-type Seen = {
-  readonly metrics: readonly { readonly metricId: string; readonly filters: readonly Filter[] }[];
-  readonly filters: readonly Filter[];
-};
+type Filter = Pick<GuestFilter, 'name' | 'defaultValue'>;
 
 export class Why extends LitElement {
   static override properties = {
@@ -103,8 +101,7 @@ export class Why extends LitElement {
     const copied = data.metrics.find((one) => one.metricId === metricId || one.lineage.includes(metricId));
     if (copied === undefined)
       return { state: 'hidden', reasons: [`The copy ${this.copy} does not have it: it comes with the next roll-out.`] };
-    const path = `dashboards/${encodeURIComponent(this.copy)}`;
-    const { data: seen } = await askAs<{ data: Seen }>(this.view, path);
+    const seen = await askAs(this.view, getGuestDashboard, { dashboardId: this.copy });
     const own = seen.metrics.find((one) => one.metricId === copied.metricId);
     if (own === undefined) return { state: 'hidden', reasons: [this.#hiddenBy(copied)] };
     return this.#answered(copied, [...seen.filters, ...own.filters]);
@@ -135,8 +132,7 @@ export class Why extends LitElement {
     const granted = `Rules that grant the dashboard: ${this.#rules}.`;
     const restricted = `Restrictions that apply: ${this.#restrictions}`;
     try {
-      const path = `metrics/${encodeURIComponent(metricId)}/query`;
-      const { data } = await askAs<{ data: readonly object[] }>(this.view, path, { dashboardId: this.copy });
+      const data = await askAs(this.view, queryGuestMetric, { metricId, dashboardId: this.copy });
       const isEmpty = data.every((row) => Object.values(row).every((value) => value === null));
       if (!isEmpty) return { state: 'shown', reasons: [granted, restricted, `It has ${data.length} rows.`] };
     } catch (error) {
