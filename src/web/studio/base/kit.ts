@@ -166,27 +166,43 @@ export const valueText = (value: unknown): string => {
 export const badge = (text: string, kind: 'good' | 'bad' | 'warn' | 'plain' = 'plain'): TemplateResult =>
   html`<span class="badge ${kind}">${text}</span>`;
 
+/**
+ * Opens a modal dialog, which is removed when it closes. `draw` replaces what it shows; `closed` resolves to the value of
+ * the button that closed it.
+ */
+export const openDialog = (title: string, content: TemplateResult, className = '') => {
+  const dialog = document.createElement('dialog');
+  dialog.className = className;
+  dialog.ariaLabel = title;
+  const draw = (next: TemplateResult): void => {
+    render(next, dialog);
+  };
+  draw(content);
+  document.body.append(dialog);
+  dialog.showModal();
+  const closed = new Promise<string>((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue);
+    });
+  });
+  return { dialog, draw, closed };
+};
+
 type Answer = { readonly value: string; readonly text: string; readonly className?: string };
 
 /** Asks for one of the answers. Empty: none was given. */
-export const asked = async (title: string, text: string, answers: readonly Answer[]): Promise<string> => {
-  const dialog = document.createElement('dialog');
-  dialog.className = 'confirm';
-  render(
+export const asked = (title: string, text: string, answers: readonly Answer[]): Promise<string> =>
+  openDialog(
+    title,
     html`<form method="dialog">
       <h2>${title}</h2>
       <p>${text}</p>
       <div class="buttons"><button value="" class="quiet" autofocus>Cancel</button>
         ${answers.map(({ value, text: verb, className = '' }) => html`<button value=${value} class=${className}>${verb}</button>`)}</div>
     </form>`,
-    dialog,
-  );
-  document.body.append(dialog);
-  dialog.showModal();
-  await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
-  dialog.remove();
-  return dialog.returnValue;
-};
+    'confirm',
+  ).closed;
 
 /** Asks before something that cannot be undone. */
 export const confirmed = async (title: string, text: string, verb: string): Promise<boolean> =>

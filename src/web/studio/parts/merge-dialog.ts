@@ -1,55 +1,46 @@
 /** A dialog for two authors: what each changed, and a choice where both changed the same thing. Nothing is dropped unasked. */
-import { html, nothing, render, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { AuthorConflict } from '../../../domain/dashboard/merge/merge-authors.js';
 import type { Choices, Merged } from '../base/content.js';
-import { valueText } from '../base/kit.js';
+import { openDialog, valueText } from '../base/kit.js';
 import { textOf } from '../base/screen.js';
 
 type Merge = (choices: Choices) => Promise<Merged>;
 
 /** Resolves to the merged content, or to null if the author drops the own change. */
 export const askMerge = async (merge: Merge): Promise<Merged | null> => {
-  const first = await merge({});
-  return new Promise((resolve) => {
-    const dialog = document.createElement('dialog');
-    dialog.className = 'wide';
-    dialog.setAttribute('aria-labelledby', 'merge-title');
-    let merged = first;
-    let choices: Choices = {};
-    const choose = (path: string, whose: string): void => {
-      const { [path]: _, ...others } = choices;
-      choices = whose === 'given' || whose === 'current' ? { ...others, [path]: whose } : others;
-      draw();
-    };
-    const save = async (event: SubmitEvent): Promise<void> => {
-      event.preventDefault();
-      try {
-        // Values that were chosen can conflict anew, so it is asked again until nothing does.
-        const next = await merge(choices);
-        if (next.conflicts.length > 0) {
-          merged = { ...next, conflicts: [...merged.conflicts, ...next.conflicts] };
-          draw();
-          return;
-        }
-        resolve(next);
-        dialog.close();
-      } catch (error) {
-        draw(textOf(error));
+  let merged = await merge({});
+  let saved: Merged | null = null;
+  let choices: Choices = {};
+  const choose = (path: string, whose: string): void => {
+    const { [path]: _, ...others } = choices;
+    choices = whose === 'given' || whose === 'current' ? { ...others, [path]: whose } : others;
+    draw(content());
+  };
+  const save = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    try {
+      // Values that were chosen can conflict anew, so it is asked again until nothing does.
+      const next = await merge(choices);
+      if (next.conflicts.length > 0) {
+        merged = { ...next, conflicts: [...merged.conflicts, ...next.conflicts] };
+        draw(content());
+        return;
       }
-    };
-    const close = (): void => dialog.close();
-    const draw = (problem?: string): void => {
-      render(form({ merged, choices, problem, choose, save, close }), dialog);
-    };
-    draw();
-    dialog.addEventListener('close', () => {
-      dialog.remove();
-      resolve(null);
-    });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
+      saved = next;
+      dialog.close();
+    } catch (error) {
+      draw(content(textOf(error)));
+    }
+  };
+  const close = (): void => dialog.close();
+  const content = (problem?: string): TemplateResult => form({ merged, choices, problem, choose, save, close });
+  const { dialog, draw, closed } = openDialog(title, content(), 'wide');
+  await closed;
+  return saved;
 };
+
+const title = 'Somebody else changed this dashboard meanwhile';
 
 type Form = {
   readonly merged: Merged;
@@ -64,7 +55,7 @@ const form = ({ merged, choices, problem, choose, save, close }: Form): Template
   const { changes, conflicts } = merged;
   const open = conflicts.filter(({ path }) => !Object.hasOwn(choices, path)).length;
   return html`<form class="form" @submit=${save}>
-    <h2 id="merge-title">Somebody else changed this dashboard meanwhile</h2>
+    <h2>${title}</h2>
     <p class="soft">${
       conflicts.length === 0
         ? 'The changes do not collide: both can be kept.'

@@ -1,5 +1,5 @@
 /** Asks how many rows of one column belong to one of another, and says who says so: keys, a person, or the rows. */
-import { html, nothing, render, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { Cardinality } from '../../../domain/datamart/datamart.js';
 import {
   type Checked,
@@ -12,7 +12,7 @@ import {
   proposedByKeys,
   proposedByRows,
 } from '../base/cardinality.js';
-import { badge } from '../base/kit.js';
+import { badge, openDialog } from '../base/kit.js';
 import type { Relationship } from '../base/model-edit.js';
 import { endText } from '../base/model-graph.js';
 import type { Keys } from '../base/model-tenancy.js';
@@ -36,11 +36,11 @@ export const evidenceBadge = ({ kind }: Evidence): TemplateResult =>
   );
 
 class Dialog {
-  readonly #dialog = document.createElement('dialog');
   readonly #asked: Asked;
   #cardinality: Cardinality | null;
   #checked: Checked | null = null;
   #isChecking = false;
+  #draw = (): void => {};
   #problem: string | null = null;
 
   constructor(asked: Asked) {
@@ -49,15 +49,11 @@ class Dialog {
   }
 
   async answer(): Promise<Relationship | null> {
-    const dialog = this.#dialog;
-    dialog.ariaLabel = 'New relationship';
-    this.#draw();
-    document.body.append(dialog);
-    dialog.showModal();
-    await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
-    dialog.remove();
+    const { dialog, draw, closed } = openDialog('New relationship', this.#content());
+    this.#draw = () => draw(this.#content());
+    const isAdded = (await closed) === 'add';
     const name = dialog.querySelector<HTMLInputElement>('input[name="name"]')?.value.trim() ?? '';
-    return dialog.returnValue === 'add' ? this.#relationship(name) : null;
+    return isAdded ? this.#relationship(name) : null;
   }
 
   #relationship(name: string): Relationship {
@@ -95,7 +91,7 @@ class Dialog {
       <span class="hint">counts values that repeat, and shows none</span></div>`;
   }
 
-  #draw(): void {
+  #content(): TemplateResult {
     const { ends, keys, taken } = this.#asked;
     const evidence = evidenceOf(this.#cardinality, ends, keys, this.#checked);
     const choose = (event: Event): void => {
@@ -105,8 +101,7 @@ class Dialog {
     };
     const option = (value: string, text: string): TemplateResult =>
       html`<option value=${value} .selected=${value === (this.#cardinality ?? '')}>${text}</option>`;
-    render(
-      html`<form method="dialog" class="form">
+    return html`<form method="dialog" class="form">
         <h2>New relationship</h2>
         <p><code>${endText(ends.from)}</code> to <code>${endText(ends.to)}</code></p>
         <label>How many rows belong together?
@@ -119,9 +114,7 @@ class Dialog {
         ${this.#checkButton()}
         <label>Name<input name="name" maxlength="120" autocomplete="off" .defaultValue=${freeName(ends, taken)} /></label>
         <div class="buttons"><button value="" class="quiet" formnovalidate>Cancel</button><button value="add" ?disabled=${evidence.kind === 'contradicted'}>Add the relationship</button></div>
-      </form>`,
-      this.#dialog,
-    );
+      </form>`;
   }
 }
 

@@ -1,6 +1,7 @@
 /** A dialog that asks for a heading, a text, a picture or the title of a tab. */
-import { html, nothing, render, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { TileContent } from '../../../domain/dashboard/tile.js';
+import { openDialog } from '../base/kit.js';
 import { pictureOf } from './picture.js';
 
 export type TileKind = TileContent['kind'];
@@ -42,44 +43,27 @@ const contentOf = async (kind: TileKind, form: FormData, given: TileContent | un
 };
 
 /** Resolves to null if the author changes nothing. */
-export const askTile = (kind: TileKind, given?: TileContent): Promise<TileContent | null> =>
-  new Promise((resolve) => {
-    const dialog = document.createElement('dialog');
-    const submit = async (event: SubmitEvent): Promise<void> => {
-      event.preventDefault();
-      try {
-        resolve(await contentOf(kind, new FormData(event.target as HTMLFormElement), given));
-        dialog.close();
-      } catch (error) {
-        draw(error instanceof Error ? error.message : String(error));
-      }
-    };
-    const close = (): void => dialog.close();
-    const draw = (problem?: string): void => {
-      render(form({ kind, given, problem, submit, close }), dialog);
-    };
-    draw();
-    dialog.addEventListener('close', () => {
-      dialog.remove();
-      resolve(null);
-    });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
-
-type Form = {
-  readonly kind: TileKind;
-  readonly given: TileContent | undefined;
-  readonly problem: string | undefined;
-  readonly submit: (event: SubmitEvent) => Promise<void>;
-  readonly close: () => void;
+export const askTile = async (kind: TileKind, given?: TileContent): Promise<TileContent | null> => {
+  const title = given === undefined ? `Add a ${kindNames[kind]}` : `Change the ${kindNames[kind]}`;
+  let made: TileContent | null = null;
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    try {
+      made = await contentOf(kind, new FormData(event.target as HTMLFormElement), given);
+      dialog.close();
+    } catch (error) {
+      draw(form(error instanceof Error ? error.message : String(error)));
+    }
+  };
+  const form = (problem?: string): TemplateResult =>
+    html`<form class="form" @submit=${submit}>
+      <h2>${title}</h2>
+      ${fields(kind, given)}
+      ${problem === undefined ? nothing : html`<p class="failure" role="alert">${problem}</p>`}
+      <div class="buttons"><button type="button" class="quiet" @click=${() => dialog.close()}>Cancel</button>
+        <button>${given === undefined ? 'Add' : 'Change'}</button></div>
+    </form>`;
+  const { dialog, draw, closed } = openDialog(title, form());
+  await closed;
+  return made;
 };
-
-const form = ({ kind, given, problem, submit, close }: Form): TemplateResult =>
-  html`<form class="form" @submit=${submit}>
-    <h2>${given === undefined ? `Add a ${kindNames[kind]}` : `Change the ${kindNames[kind]}`}</h2>
-    ${fields(kind, given)}
-    ${problem === undefined ? nothing : html`<p class="failure" role="alert">${problem}</p>`}
-    <div class="buttons"><button type="button" class="quiet" @click=${close}>Cancel</button>
-      <button>${given === undefined ? 'Add' : 'Change'}</button></div>
-  </form>`;

@@ -2,9 +2,9 @@
  * API keys and service tokens: which there are, how owners make, rotate and revoke them. A new key is shown once, and kept
  * nowhere in the page. Below them: who is logged in to Studio, and the keys of the configuration that sign and check.
  */
-import { html, nothing, render, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { type Answer, hasRole } from '../base/api.js';
-import { type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
+import { type Column, confirmed, type Filter, list, moment, openDialog } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
 import { type PersonSession, people } from '../parts/people.js';
 import { signingKeys } from '../parts/signing-keys.js';
@@ -35,21 +35,14 @@ const graces = [
 
 /** Asks for what the form holds. Null: it was cancelled. */
 const filled = async (title: string, fields: TemplateResult, verb: string): Promise<FormData | null> => {
-  const dialog = document.createElement('dialog');
-  dialog.setAttribute('aria-label', title);
-  render(
+  const { dialog, closed } = openDialog(
+    title,
     html`<form method="dialog" class="form"><h2>${title}</h2>${fields}
       <div class="buttons">${verb === 'Close' ? nothing : html`<button type="button" class="quiet" @click=${() => dialog.close('')}>Cancel</button>`}
         <button value="done">${verb}</button></div></form>`,
-    dialog,
   );
-  document.body.append(dialog);
-  dialog.showModal();
-  await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
   const form = dialog.querySelector('form');
-  const answer = dialog.returnValue === 'done' && form !== null ? new FormData(form) : null;
-  dialog.remove();
-  return answer;
+  return (await closed) === 'done' && form !== null ? new FormData(form) : null;
 };
 
 class KeysScreen extends Screen<Data> {

@@ -1,7 +1,7 @@
 /** What queries took: the slowest and the failed ones of a day, with the database's plan, and the numbers of each tenant. */
-import { html, nothing, render, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { type Answer, StudioError } from '../base/api.js';
-import { badge, type Column, type Filter, link, list, moment, when } from '../base/kit.js';
+import { badge, type Column, type Filter, link, list, moment, openDialog, when } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { listTenants, neverMinted, type Tenant } from '../base/tenants.js';
@@ -113,28 +113,18 @@ class QueriesScreen extends Screen<Data> {
 
   /** The plan is read when somebody asks for it: the database makes it anew. */
   async #show({ id, sql, ms }: Note): Promise<void> {
-    const dialog = document.createElement('dialog');
-    dialog.className = 'wide';
-    dialog.setAttribute('aria-label', 'Query');
-    const draw = (plan: TemplateResult): void => {
-      render(
-        html`<form method="dialog"><h2>Query of ${inSeconds(ms)}</h2>
-          <p class="soft">Its values are left out.</p>
-          <pre tabindex="0" class="wrapped"><code>${sql}</code></pre>
-          <h3>Plan of the database</h3>${plan}
-          <div class="buttons"><button autofocus>Close</button></div></form>`,
-        dialog,
-      );
-    };
-    draw(html`<p role="status">Asking the database…</p>`);
-    document.body.append(dialog);
-    dialog.showModal();
-    dialog.addEventListener('close', () => dialog.remove(), { once: true });
+    const content = (plan: TemplateResult): TemplateResult =>
+      html`<form method="dialog"><h2>Query of ${inSeconds(ms)}</h2>
+        <p class="soft">Its values are left out.</p>
+        <pre tabindex="0" class="wrapped"><code>${sql}</code></pre>
+        <h3>Plan of the database</h3>${plan}
+        <div class="buttons"><button autofocus>Close</button></div></form>`;
+    const { draw } = openDialog('Query', content(html`<p role="status">Asking the database…</p>`), 'wide');
     try {
       const { plan } = await this.api.command('read-plan', { id });
-      draw(html`<pre tabindex="0"><code>${plan}</code></pre>`);
+      draw(content(html`<pre tabindex="0"><code>${plan}</code></pre>`));
     } catch (error) {
-      draw(html`<p role="alert">${error instanceof StudioError ? error.message : String(error)}</p>`);
+      draw(content(html`<p role="alert">${error instanceof StudioError ? error.message : String(error)}</p>`));
     }
   }
 }
