@@ -17,8 +17,7 @@ const place = 'tenant-reports';
 const mostListed = 5000;
 
 /** The service checks the texts of the form. */
-const asSent = <Plan extends Partial<NewReport>>(plan: Plan) =>
-  plan as Pick<OperationInput<'createTemplateSchedule'>, keyof Plan & keyof NewReport>;
+const asSent = (plan: NewReport) => plan as OperationInput<'createTemplateSchedule'>;
 
 const outcomeOf = ({ last }: Report): string =>
   last === null
