@@ -26,7 +26,7 @@ test.each([
   ['docs/reference/types.md', renderTypesPage],
   ['docs/reference/elements.md', () => renderElementsPage(elements)],
 ])('%s is what `npm run docs` writes', async (file, render) => {
-  await expect(render()).toMatchFileSnapshot(`../${file}`);
+  await expect(await render()).toMatchFileSnapshot(`../${file}`);
 });
 
 test('every setting of docs/reference/configuration.md has a meaning', () => {

@@ -1,27 +1,40 @@
 /** `guestlist completion`: scripts that complete commands, subcommands and options in a shell. */
-import { nearestName } from '../domain/nearest-name.js';
-import { optionNames } from './option-names.js';
-import { WrongCall } from './wrong-call.js';
+import { Argument, Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 
-/** What is completed: a command with its subcommands. */
-type Command = { readonly name: string; readonly summary: string; readonly subcommands: readonly string[] };
+type Commands = readonly CommandUnknownOpts[];
 
-const flags = (names: readonly string[]): string => [...names, 'help'].map((name) => `--${name}`).join(' ');
+const namesOf = (commands: Commands): string => commands.map((command) => command.name()).join(' ');
 
-const bash = (commands: readonly Command[]): string => {
-  const cases = commands
-    .filter(({ subcommands }) => subcommands.length > 0)
-    .map(({ name, subcommands }) => `    ${name}) words="${subcommands.join(' ')} --help" ;;`);
-  const options = Object.entries(optionNames).map(
-    ([called, names]) => `    "${called}${called.includes(' ') ? '' : ' '}"*) words="${flags(names)}" ;;`,
+/** What may follow the name of a command: its subcommands, or the choices of its argument. */
+const wordsOf = (command: CommandUnknownOpts): string =>
+  namesOf(command.commands) || command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices).join(' ');
+
+const optionsOf = (command: CommandUnknownOpts): readonly string[] => [
+  ...new Set([...command.options.map(({ long }) => long ?? ''), '--help']),
+];
+
+/** The commands that have code of their own, each with the words that call it. */
+export const callable = (commands: Commands): readonly (readonly [string, CommandUnknownOpts])[] =>
+  commands.flatMap((command) =>
+    command.commands.length === 0
+      ? [[command.name(), command] as const]
+      : callable(command.commands).map(([words, each]) => [`${command.name()} ${words}`, each] as const),
   );
-  return `# guestlist completion bash: add to ~/.bashrc
-#   eval "$(guestlist completion bash)"
+
+const bash = (commands: Commands): string => {
+  const cases = commands
+    .filter((command) => wordsOf(command) !== '')
+    .map((command) => `    ${command.name()}) words="${wordsOf(command)} --help" ;;`);
+  const options = callable(commands).map(
+    ([called, command]) =>
+      `    "${called}${called.includes(' ') ? '' : ' '}"*) words="${optionsOf(command).join(' ')}" ;;`,
+  );
+  return `# guestlist completion bash: save as ~/.local/share/bash-completion/completions/guestlist
 _guestlist() {
   local words
   case "$COMP_CWORD:\${COMP_WORDS[1]}" in
-    1:*) words="${commands.map(({ name }) => name).join(' ')} help --version" ;;
-    2:help) words="${commands.map(({ name }) => name).join(' ')} variables" ;;
+    1:*) words="${namesOf(commands)} help --version" ;;
+    2:help) words="${namesOf(commands)} variables" ;;
   esac
   [ "$COMP_CWORD" = 2 ] && case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
@@ -36,46 +49,39 @@ ${options.join('\n')}
 complete -o default -F _guestlist guestlist`;
 };
 
-const zsh = (commands: readonly Command[]): string => `# guestlist completion zsh: add to ~/.zshrc, after compinit
-#   eval "$(guestlist completion zsh)"
+const zsh = (
+  commands: Commands,
+): string => `# guestlist completion zsh: save as ~/.guestlist.zsh, and add to ~/.zshrc, after compinit
+#   source ~/.guestlist.zsh
 autoload -Uz bashcompinit && bashcompinit
 ${bash(commands)
   .split('\n')
   .filter((line) => !line.startsWith('#'))
   .join('\n')}`;
 
-const fish = (commands: readonly Command[]): string => {
-  const names = commands.map(({ name }) => name).join(' ');
-  const lines = commands.flatMap(({ name, summary, subcommands }) => [
-    `complete -c guestlist -n "not __fish_seen_subcommand_from ${names}" -a ${name} -d '${summary.replaceAll("'", "\\'")}'`,
-    ...(subcommands.length === 0
-      ? []
-      : [`complete -c guestlist -n "__fish_seen_subcommand_from ${name}" -a '${subcommands.join(' ')}'`]),
-  ]);
-  const options = Object.entries(optionNames).flatMap(([called, flagNames]) => {
+const fish = (commands: Commands): string => {
+  const lines = commands.flatMap((command) => {
+    const [name, words] = [command.name(), wordsOf(command)];
+    return [
+      `complete -c guestlist -n "not __fish_seen_subcommand_from ${namesOf(commands)}" -a ${name} -d '${command.summary().replaceAll("'", "\\'")}'`,
+      ...(words === '' ? [] : [`complete -c guestlist -n "__fish_seen_subcommand_from ${name}" -a '${words}'`]),
+    ];
+  });
+  const options = callable(commands).flatMap(([called, command]) => {
     const seen = called
       .split(' ')
       .map((word) => `__fish_seen_subcommand_from ${word}`)
       .join('; and ');
-    return [...flagNames, 'help'].map((name) => `complete -c guestlist -n "${seen}" -l ${name}`);
+    return optionsOf(command).map((option) => `complete -c guestlist -n "${seen}" -l ${option.slice(2)}`);
   });
   return `# guestlist completion fish: save as ~/.config/fish/completions/guestlist.fish\ncomplete -c guestlist -f\n${[...lines, ...options].join('\n')}`;
 };
 
 const scripts = { bash, zsh, fish } as const;
-const usage = 'guestlist completion bash|zsh|fish: prints a completion script. Its first lines say where it belongs.';
 
-/** Throws WrongCall. */
-export const runCompletion = async ([shell = '']: readonly string[], commands: readonly Command[]): Promise<number> => {
-  if (shell === '--help' || shell === '-h') {
-    console.log(usage);
-    return 0;
-  }
-  if (shell !== 'bash' && shell !== 'zsh' && shell !== 'fish') {
-    const near = nearestName(shell, Object.keys(scripts));
-    const hint = near === undefined ? '' : `. Did you mean "${near}"?`;
-    throw new WrongCall(`name a shell: bash, zsh or fish, not "${shell}"${hint}`);
-  }
-  console.log(scripts[shell](commands));
-  return 0;
-};
+/** `load` gives all commands with their declarations. */
+export const completionCommand = (load: () => Promise<Commands>) =>
+  new Command()
+    .description('Prints a completion script. Its first lines say where it belongs.')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell) => console.log(scripts[shell](await load())));

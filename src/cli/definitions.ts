@@ -1,5 +1,6 @@
 /** `guestlist pull`, `plan` and `push`: a folder of YAML files and the service that they describe. */
 import { dirname, join, resolve } from 'node:path';
+import { Command } from '@commander-js/extra-typings';
 import { configuredPolicies, readOperatorSettings } from '../main.js';
 import { assertNoFileFaults, FileFaults, hintOf } from './files/faults.js';
 import { type DefinitionFile, definitionsOf, readFolder, writeFolder } from './files/folder.js';
@@ -8,51 +9,20 @@ import { changing, type PlanStep, planFaults, planSteps, planText, stepJson, ste
 import { policyFaults, WriteFault } from './files/policies.js';
 import { pushStep } from './files/push.js';
 import { type Ends, readStored, type Stored } from './files/service.js';
-import { parseOptions } from './kit/options.js';
+import { type Answer, collect, jsonOption, printAnswer, serviceUrl, yesOption } from './kit/declare.js';
+import { WrongCall } from './kit/exit.js';
 import { tableText, withProgress } from './kit/terminal.js';
 import { isThisMachine, OperatorError } from './operator.js';
 import { assertGatewayReads, assertPolicyTaken } from './policy-in-force.js';
 import { connectToService } from './service-client.js';
-import { WrongCall } from './wrong-call.js';
-
-const defaultFolder = 'definitions';
-
-const ending = `  --json         print the answer as JSON
-  --url URL      the service; left out: where the configuration says that it listens
-
-FOLDER is ${defaultFolder} if it is left out. It holds datamarts, dashboards, embeds and policies, each a folder with
-NAME.yaml. The command asks the running service with GUESTLIST_SERVICE_TOKEN, or the token in the data folder, and for
-embeds with GUESTLIST_API_KEY. The policy is the one that the configuration names, on the gateway's machine. Exit codes: 0 for success, 1 if the
-service refused or did not answer, 2 if a file has faults or the command was called wrongly.`;
-
-const usages = {
-  pull: `guestlist pull [FOLDER]: write datamarts, template dashboards, embeds and the policy into files
-
-  --workspace W  only the dashboards and embeds of this workspace; may be given several times
-${ending}
-
-A file that describes an object already is written anew if it says something else. Other files stay as they are.`,
-  plan: `guestlist plan [FOLDER]: say what push would do
-
-  --delete       also what the service has and no file describes
-${ending}`,
-  push: `guestlist push [FOLDER]: create and change what the files describe; see plan
-
-  --delete       also delete what plan --delete lists; needs --yes
-  --yes          confirms what cannot be undone; without it, nothing is deleted
-${ending}
-
-It stops at the first failure and says what is done and what is not. It can be repeated.`,
-} as const;
-export type DefinitionsCommand = keyof typeof usages;
 
 type Options = {
   readonly folder: string;
-  readonly workspaces: readonly string[] | undefined;
-  readonly isDeleting: boolean;
-  readonly isConfirmed: boolean;
+  readonly workspaces?: readonly string[] | undefined;
+  readonly isDeleting?: true | undefined;
+  readonly isConfirmed?: true | undefined;
 };
-type Answer = { readonly json: unknown; readonly text: string; readonly notes?: readonly string[] };
+type Noted = Answer & { readonly notes?: readonly string[] };
 
 /** What was left out, and why. */
 const pullNotes = ({ embeds, policy }: Stored): readonly string[] => [
@@ -63,7 +33,7 @@ const pullNotes = ({ embeds, policy }: Stored): readonly string[] => [
     : [`the policy was left out: it has files in other folders (${policy.outside.join(', ')})`]),
 ];
 
-const pull = async (ends: Ends, { folder, workspaces }: Options): Promise<Answer> => {
+const pull = async (ends: Ends, { folder, workspaces }: Options): Promise<Noted> => {
   const files = await readFolder(folder);
   const stored = await readStored(ends, (name) => workspaces?.includes(name) ?? true);
   for (const name of workspaces ?? []) {
@@ -96,10 +66,10 @@ const makePlan = async (ends: Ends, { folder, isDeleting }: Options): Promise<re
     ...planFaults(files, stored),
     ...policyFaults(join(folder, formats.policy.folder), policies, stored.policy),
   ]);
-  return planSteps(files, stored, isDeleting);
+  return planSteps(files, stored, isDeleting === true);
 };
 
-const plan = async (ends: Ends, options: Options): Promise<Answer> => {
+const plan = async (ends: Ends, options: Options): Promise<Noted> => {
   const steps = await makePlan(ends, options);
   return { json: steps.map(stepJson), text: planText(steps) };
 };
@@ -129,7 +99,7 @@ const pushSteps = async (
   return lines;
 };
 
-const push = async (ends: Ends, options: Options): Promise<Answer> => {
+const push = async (ends: Ends, options: Options): Promise<Noted> => {
   const steps = await makePlan(ends, options);
   const changes = changing(steps);
   if (changes.some(({ action }) => action === 'delete') && !options.isConfirmed)
@@ -144,17 +114,6 @@ const push = async (ends: Ends, options: Options): Promise<Answer> => {
   return { json: changes.map(stepJson), text };
 };
 
-const commands = { pull, plan, push } as const;
-
-/** Throws WrongCall for faults of the files: the command was given what it cannot read. */
-const run = async (name: DefinitionsCommand, ends: Ends, options: Options): Promise<Answer> => {
-  try {
-    return await commands[name](ends, options);
-  } catch (cause) {
-    throw cause instanceof FileFaults ? new WrongCall(cause.message, { cause }) : cause;
-  }
-};
-
 /** The policy is the gateway's only where the command runs on the gateway's machine. */
 const findEnds = async (url: string | undefined): Promise<Ends> => ({
   service: await connectToService('serviceToken', url),
@@ -163,38 +122,56 @@ const findEnds = async (url: string | undefined): Promise<Ends> => ({
   url,
 });
 
-const flags = {
-  pull: { workspace: { type: 'string', multiple: true } },
-  plan: { delete: { type: 'boolean' } },
-  push: { delete: { type: 'boolean' }, yes: { type: 'boolean' } },
-} as const;
+type Given = { readonly json?: true; readonly url?: string };
 
-/** Runs one of the three commands. Returns the exit code; throws WrongCall and OperatorError. */
-export const runDefinitions = async (name: DefinitionsCommand, args: readonly string[]): Promise<number> => {
-  if (args.includes('--help') || args.includes('-h')) {
-    console.log(usages[name]);
-    return 0;
+/** Throws OperatorError, and WrongCall for faults of the files: the command was given what it cannot read. */
+const tell = async (
+  run: (ends: Ends, options: Options) => Promise<Noted>,
+  options: Options,
+  { json, url }: Given,
+): Promise<void> => {
+  try {
+    const { notes = [], ...answer } = await run(await findEnds(url), options);
+    for (const note of notes) console.error(`guestlist: ${note}`);
+    printAnswer(json, answer);
+  } catch (cause) {
+    throw cause instanceof FileFaults ? new WrongCall(cause.message, { cause }) : cause;
   }
-  const { values, positionals } = parseOptions({
-    args: [...args],
-    allowPositionals: true,
-    options: { ...flags[name], json: { type: 'boolean' }, url: { type: 'string' } },
-  });
-  const [folder = defaultFolder, ...tooMuch] = positionals;
-  if (tooMuch.length > 0)
-    throw new WrongCall(`"guestlist ${name}" takes one folder: "${tooMuch.join(' ')}" is too much`);
-  const given: Readonly<Record<string, unknown>> = values;
-  const {
-    json,
-    text,
-    notes = [],
-  } = await run(name, await findEnds(values.url), {
-    folder,
-    workspaces: Array.isArray(given.workspace) ? given.workspace : undefined,
-    isDeleting: given.delete === true,
-    isConfirmed: given.yes === true,
-  });
-  for (const note of notes) console.error(`guestlist: ${note}`);
-  console.log(values.json === true ? JSON.stringify(json, null, 2) : text);
-  return 0;
 };
+
+const folderCommand = () =>
+  new Command()
+    .argument('[folder]', 'datamarts, dashboards, embeds and policies, each a folder with NAME.yaml', 'definitions')
+    .addOption(jsonOption)
+    .addOption(serviceUrl)
+    .addHelpText(
+      'after',
+      `
+It asks the running service with GUESTLIST_SERVICE_TOKEN, or the token in the data folder, and for
+embeds with GUESTLIST_API_KEY. The policy is the one that the configuration names, on the gateway's
+machine. Ends with 2 if a file has faults.`,
+    );
+
+export const pullCommand = folderCommand()
+  .description(
+    `Writes datamarts, template dashboards, embeds and the policy into files. A file that describes an object already is written
+anew if it says something else. Other files stay as they are.`,
+  )
+  .option('--workspace <name>', 'only the dashboards and embeds of this workspace; may be given several times', collect)
+  .action((folder, { workspace: workspaces, ...given }) => tell(pull, { folder, workspaces }, given));
+
+export const planCommand = folderCommand()
+  .description('Says what push would do.')
+  .option('--delete', 'also what the service has and no file describes')
+  .action((folder, { delete: isDeleting, ...given }) => tell(plan, { folder, isDeleting }, given));
+
+export const pushCommand = folderCommand()
+  .description(
+    `Creates and changes what the files describe; see plan. Stops at the first failure and says what is done and what is not. It
+can be repeated.`,
+  )
+  .option('--delete', 'also delete what plan --delete lists; needs --yes')
+  .addOption(yesOption)
+  .action((folder, { delete: isDeleting, yes: isConfirmed, ...given }) =>
+    tell(push, { folder, isDeleting, isConfirmed }, given),
+  );

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { AnswerOf, CommandDeclaration } from '../gateway/common/admin-command.js';
 import { operatorHeader } from '../gateway/http/admin.js';
 import { readOperatorSettings } from '../main.js';
-import { WrongCall } from './wrong-call.js';
+import { WrongCall } from './kit/exit.js';
 
 /** What the server refused, or that it could not be asked. The message is for the terminal. */
 export class OperatorError extends Error {

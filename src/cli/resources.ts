@@ -1,76 +1,320 @@
-/** `guestlist datasources`, `datamarts`, `dashboards`, `keys` and others: reads the call, runs the action, prints its answer. */
-import { parseOptions } from './kit/options.js';
-import { type ResourceName, resourceWords } from './resource-names.js';
-import { type Action, type Resource, resources } from './resource-table.js';
-import { connectToService } from './service-client.js';
-import { unknownSubcommand, WrongCall } from './wrong-call.js';
+/** The commands for the objects of the service, and the operations of the interface behind each. */
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { createApiKey, deleteApiKey, listApiKeys } from '../contract/api-keys.js';
+import type { Call } from '../contract/client.js';
+import { deleteTemplate } from '../contract/dashboards.js';
+import { createDataApp, listDataApps } from '../contract/data-apps.js';
+import { deleteDatamart, listDatamarts } from '../contract/datamarts.js';
+import { listDatasourceTables } from '../contract/datasource-tables.js';
+import { deleteDatasource, listDatasources } from '../contract/datasources.js';
+import { listGuestTokens, revokeGuestTokens } from '../contract/guest-token-admin.js';
+import { createServiceToken, deleteServiceToken, listServiceTokens } from '../contract/service-tokens.js';
+import { listDashboards } from '../contract/workspace-dashboards.js';
+import { deleteWorkspace, listWorkspaces } from '../contract/workspaces.js';
+import { nearestName } from '../domain/nearest-name.js';
+import { type Answer, jsonOption, printAnswer, serviceUrl, yesOption } from './kit/declare.js';
+import { WrongCall } from './kit/exit.js';
+import { printable, tableText } from './kit/terminal.js';
+import { OperatorError } from './operator.js';
+import { resealCommand } from './reseal.js';
+import { connectToService, type OperatorCredential } from './service-client.js';
 
-const usageLine = (resource: string, name: string, { names, flags = [], isFinal, summary }: Action): string => {
-  const words = [...names, ...flags.map((flag) => `[--${flag} ID]`), ...(isFinal === true ? ['--yes'] : [])];
-  return `  guestlist ${[resource, name, ...words].join(' ').padEnd(46)}  ${summary}`;
+type Cell = string | number | null | undefined;
+
+const listing = <Item>(items: readonly Item[], columns: Readonly<Record<string, (item: Item) => Cell>>): Answer => {
+  const rows = items.map((item) => Object.values(columns).map((column) => String(column(item) ?? '-')));
+  return { json: items, text: tableText(Object.keys(columns), rows) };
 };
 
-/** The text of `guestlist <resource> --help`. */
-export const resourceUsage = (resource: ResourceName, { actions }: Resource): string => {
-  const all = Object.entries(actions);
-  const credentials = new Set(all.map(([, { credential }]) => credential));
-  const credential = credentials.has('apiKey')
-    ? 'GUESTLIST_API_KEY'
-    : 'GUESTLIST_SERVICE_TOKEN, or the token in the data folder';
-  return `guestlist ${resource}: ${resourceWords[resource].summary}
+const done = (text: string, json: unknown): Answer => ({ json, text: printable(text) });
 
-${all.map(([name, action]) => usageLine(resource, name, action)).join('\n')}
-
-${resource === 'keys' ? '  guestlist keys reseal                           see guestlist keys reseal --help\n' : ''}
-  --json      print the answer as JSON
-  --url URL   the service; left out: where the configuration says that it listens
-${all.some(([, { isFinal }]) => isFinal === true) ? '  --yes       confirms what cannot be undone; without it, nothing is done\n' : ''}
-It asks the running service with ${credential}. Exit codes: 0 for success, 1 if the
-service refused or did not answer, 2 if the command was called wrongly.`;
-};
-
-const findAction = (name: ResourceName, resource: Resource, wordName: string): Action => {
-  const found = Object.hasOwn(resource.actions, wordName) ? resource.actions[wordName] : undefined;
+/** Throws OperatorError with the name that was probably meant. */
+const findNamed = <Item extends { readonly name: string }>(
+  kind: string,
+  items: readonly Item[],
+  name: string,
+): Item => {
+  const found = items.find((item) => item.name === name);
   if (found !== undefined) return found;
-  throw unknownSubcommand(name, wordName, Object.keys(resource.actions), resourceUsage(name, resource));
+  const names = items.map((item) => item.name);
+  const near = nearestName(name, names);
+  const hint = near === undefined ? `There are: ${names.join(', ') || 'none'}.` : `Did you mean "${near}"?`;
+  throw new OperatorError(`There is no ${kind} "${name}". ${hint}`);
 };
 
-/** The words of the call by their names. Throws WrongCall. */
-const readWords = (called: string, { names }: Action, words: readonly string[]): Readonly<Record<string, string>> => {
-  const missing = names[words.length];
-  if (missing !== undefined) {
-    throw new WrongCall(`"guestlist ${called}" takes ${names.join(' ')}: ${missing} is missing`);
-  }
-  if (words.length > names.length) {
-    const takes = names.length === 0 ? 'takes no words' : `takes ${names.join(' ')}`;
-    throw new WrongCall(`"guestlist ${called}" ${takes}: "${words.slice(names.length).join(' ')}" is too much`);
-  }
-  return Object.fromEntries(names.map((each, at) => [each, words[at] ?? '']));
+type Given = { readonly json?: true; readonly url?: string };
+type Ask = (call: Call) => Promise<Answer>;
+
+const asksWith = (credential: string): string => `\nIt asks the running service with ${credential}.`;
+
+const serviceCommand = (name: string, credential = 'GUESTLIST_SERVICE_TOKEN, or the token in the data folder') =>
+  new Command(name).addOption(jsonOption).addOption(serviceUrl).addHelpText('after', asksWith(credential));
+
+const deletion = () => serviceCommand('delete').addOption(yesOption);
+
+const tell = async ({ json, url }: Given, ask: Ask, credential: OperatorCredential = 'serviceToken'): Promise<void> => {
+  printAnswer(json, await ask(await connectToService(credential, url)));
 };
 
-/** Runs a command of the resource `name`. Answers the exit code; throws WrongCall and OperatorError. */
-export const runResource = async (name: ResourceName, args: readonly string[]): Promise<number> => {
-  const resource = resources[name];
-  if (args.includes('--help') || args.includes('-h')) {
-    console.log(resourceUsage(name, resource));
-    return 0;
-  }
-  const [wordName = '', ...others] = args;
-  const action = findAction(name, resource, wordName);
-  const flags = Object.fromEntries((action.flags ?? []).map((flag) => [flag, { type: 'string' }] as const));
-  const { values, positionals } = parseOptions({
-    args: others,
-    allowPositionals: true,
-    options: { ...flags, yes: { type: 'boolean' }, json: { type: 'boolean' }, url: { type: 'string' } },
+const remove = async ({ yes, ...given }: Given & { readonly yes?: true }, ask: Ask): Promise<void> => {
+  if (!yes) throw new WrongCall('a deletion cannot be undone, and nothing was done. To do it, add --yes');
+  await tell(given, ask);
+};
+
+const groupOf = (...commands: readonly CommandUnknownOpts[]): CommandUnknownOpts => {
+  const group = new Command();
+  for (const command of commands) group.addCommand(command);
+  return group;
+};
+
+export const datasourcesCommand = groupOf(
+  serviceCommand('list')
+    .summary('list the datasources, without their credentials')
+    .action((given) =>
+      tell(given, async (call) =>
+        listing((await call(listDatasources, {})).data, {
+          NAME: ({ name }) => name,
+          TYPE: ({ datasourceType }) => datasourceType,
+          'TABLES READ': ({ syncedAt }) => syncedAt,
+        }),
+      ),
+    ),
+  serviceCommand('tables')
+    .summary('list the tables of a datasource; --json has columns, keys and proposed relationships')
+    .argument('<datasource>')
+    .action((name, given) =>
+      tell(given, async (call) => {
+        const { data } = await call(listDatasourceTables, { name });
+        const { text } = listing(data.tables, {
+          TABLE: ({ schemaName, tableName }) => `${schemaName}.${tableName}`,
+          COLUMNS: ({ columns }) => columns.length,
+          'ROWS (ESTIMATED)': ({ estimatedRows }) => estimatedRows,
+          'PRIMARY KEY': ({ primaryKey }) => primaryKey.join(', ') || null,
+        });
+        return { json: data, text };
+      }),
+    ),
+  deletion()
+    .summary('delete a datasource; refused while something stands on it')
+    .argument('<datasource>')
+    .action((name, given) =>
+      remove(given, async (call) => {
+        const deleted = await call(deleteDatasource, { name });
+        return done(`deleted the datasource ${deleted.name}`, deleted);
+      }),
+    ),
+);
+
+const listAllDatamarts = async (call: Call, expandDetails: boolean) =>
+  (await call(listDatamarts, { expandDetails })).data;
+
+export const datamartsCommand = groupOf(
+  serviceCommand('list')
+    .summary('list the datamarts')
+    .action((given) =>
+      tell(given, async (call) =>
+        listing(await listAllDatamarts(call, false), {
+          NAME: ({ name }) => name,
+          DATASOURCE: ({ companyIntegration }) => companyIntegration.name,
+          TENANCY: ({ datamartOrganization }) => datamartOrganization?.tenancyLevel,
+          CHANGED: ({ updatedAt }) => updatedAt,
+        }),
+      ),
+    ),
+  serviceCommand('show')
+    .summary('list the columns that metrics of a datamart may use')
+    .argument('<datamart>')
+    .action((name, given) =>
+      tell(given, async (call) => {
+        const datamart = findNamed('datamart', await listAllDatamarts(call, true), name);
+        const columns = (datamart.datamartTables ?? []).flatMap((table) =>
+          table.datamartTableColumns.map((column) => ({ table, column })),
+        );
+        const { text } = listing(columns, {
+          TABLE: ({ table }) => `${table.schemaName}.${table.tableName}`,
+          COLUMN: ({ column }) => column.columnName,
+          TYPE: ({ column }) => column.datatype,
+          LABEL: ({ column }) => column.label,
+        });
+        return { json: datamart, text };
+      }),
+    ),
+  deletion()
+    .summary('delete a datamart with its semantic layer and its embeds')
+    .argument('<datamart>')
+    .action((name, given) =>
+      remove(given, async (call) => {
+        findNamed('datamart', await listAllDatamarts(call, false), name);
+        return done(`deleted the datamart ${name}`, await call(deleteDatamart, { datamartName: name }));
+      }),
+    ),
+);
+
+export const workspacesCommand = groupOf(
+  serviceCommand('list')
+    .summary('list the workspaces')
+    .action((given) =>
+      tell(given, async (call) =>
+        listing((await call(listWorkspaces, {})).data, {
+          NAME: ({ name }) => name,
+          'CONNECTED TO': ({ connectionType }) => connectionType,
+        }),
+      ),
+    ),
+  deletion()
+    .summary('delete a workspace; refused while it has dashboards')
+    .argument('<workspace>')
+    .action((name, given) =>
+      remove(given, async (call) => {
+        const { data } = await call(deleteWorkspace, { name });
+        return done(`deleted the workspace ${data.name}`, data);
+      }),
+    ),
+);
+
+export const dashboardsCommand = groupOf(
+  serviceCommand('list')
+    .summary('list the dashboards of a workspace')
+    .argument('<workspace>')
+    .action((workspaceName, given) =>
+      tell(given, async (call) =>
+        listing((await call(listDashboards, { workspaceName })).data, {
+          ID: ({ externalDashboardId }) => externalDashboardId,
+          NAME: ({ name }) => name,
+        }),
+      ),
+    ),
+  deletion()
+    .summary('delete a dashboard of the organization; refused while copies or embeds of it exist')
+    .argument('<workspace>')
+    .argument('<id>')
+    .action((workspaceName, dashboardId, given) =>
+      remove(given, async (call) => {
+        const { id } = await call(deleteTemplate, { workspaceName, dashboardId });
+        return done(`deleted the dashboard ${id}`, { id });
+      }),
+    ),
+);
+
+export const dataAppsCommand = groupOf(
+  serviceCommand('list')
+    .summary('list the data apps')
+    .action((given) =>
+      tell(given, async (call) =>
+        listing((await call(listDataApps, {})).data, {
+          NAME: ({ name }) => name,
+          EMBEDS: ({ embedCount }) => embedCount,
+          CREATED: ({ createdAt }) => createdAt,
+        }),
+      ),
+    ),
+  serviceCommand('create')
+    .summary('create a data app')
+    .argument('<name>')
+    .action((name, given) =>
+      tell(given, async (call) => done(`created the data app ${name}`, await call(createDataApp, { name }))),
+    ),
+);
+
+type Credential = {
+  readonly name: string;
+  readonly keyHint: string | null;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+};
+
+const listCredentials = (items: readonly Credential[]): Answer =>
+  listing(items, {
+    NAME: ({ name }) => name,
+    'ENDS IN': ({ keyHint }) => keyHint,
+    CREATED: ({ createdAt }) => createdAt,
+    'LAST USED': ({ lastUsedAt }) => lastUsedAt,
   });
-  const called = `${name} ${wordName}`;
-  const words = readWords(called, action, positionals);
-  if (action.isFinal === true && values.yes !== true) {
-    throw new WrongCall(`"guestlist ${called}" cannot be undone, and nothing was done. To do it, add --yes`);
-  }
-  const given = Object.entries(values).flatMap(([key, value]) => (key in flags ? [[key, String(value)]] : []));
-  const call = await connectToService(action.credential, values.url);
-  const { json, text } = await action.run(call, { ...words, ...Object.fromEntries(given) });
-  console.log(values.json === true ? JSON.stringify(json, null, 2) : text);
-  return 0;
-};
+
+export const keysCommand = groupOf(
+  serviceCommand('list')
+    .summary('list the API keys of a data app, without the keys themselves')
+    .argument('<data-app>')
+    .action((dataAppName, given) =>
+      tell(given, async (call) => listCredentials((await call(listApiKeys, { dataAppName })).data)),
+    ),
+  serviceCommand('create')
+    .summary('create an API key and print it; it is never shown again')
+    .argument('<data-app>')
+    .argument('<name>')
+    .action((dataAppName, name, given) =>
+      tell(given, async (call) => {
+        const created = await call(createApiKey, { dataAppName, name });
+        return done(created.key, created);
+      }),
+    ),
+  deletion()
+    .summary('end an API key at once')
+    .argument('<data-app>')
+    .argument('<name>')
+    .action((dataAppName, name, given) =>
+      remove(given, async (call) => {
+        const deleted = await call(deleteApiKey, { dataAppName, name });
+        return done(`deleted the API key ${deleted.name}`, deleted);
+      }),
+    ),
+  resealCommand,
+);
+
+export const serviceTokensCommand = groupOf(
+  serviceCommand('list')
+    .summary('list the service tokens, without the tokens themselves')
+    .action((given) => tell(given, async (call) => listCredentials((await call(listServiceTokens, {})).data))),
+  serviceCommand('create')
+    .summary('create a service token and print it; it is never shown again')
+    .argument('<name>')
+    .action((name, given) =>
+      tell(given, async (call) => {
+        const created = await call(createServiceToken, { name });
+        return done(created.key, created);
+      }),
+    ),
+  deletion()
+    .summary('end a service token at once; the last one cannot be ended')
+    .argument('<name>')
+    .action((name, given) =>
+      remove(given, async (call) => {
+        const deleted = await call(deleteServiceToken, { name });
+        return done(`deleted the service token ${deleted.name}`, deleted);
+      }),
+    ),
+);
+
+export const guestTokensCommand = groupOf(
+  serviceCommand('list', 'GUESTLIST_API_KEY')
+    .summary('list the valid guest tokens, without the tokens themselves')
+    .option('--client <id>', 'only those of a tenant')
+    .option('--user <id>', 'only those of a user')
+    .action(({ client: clientId, user: userIdentifier, ...given }) =>
+      tell(
+        given,
+        async (call) =>
+          listing((await call(listGuestTokens, { clientId, userIdentifier })).data, {
+            ID: ({ id }) => id,
+            TENANT: ({ clientId: of }) => of,
+            CREATED: ({ createdAt }) => createdAt,
+            EXPIRES: ({ expiresAt }) => expiresAt,
+          }),
+        'apiKey',
+      ),
+    ),
+  serviceCommand('revoke', 'GUESTLIST_API_KEY')
+    .summary('end one guest token, by its id in the list; "guestlist revoke" ends those of a user or a tenant')
+    .argument('<id>')
+    .action((id, given) =>
+      tell(
+        given,
+        async (call) => {
+          const { data } = await call(revokeGuestTokens, { id });
+          if (data.revoked > 0) return done(`revoked the guest token ${id}`, data);
+          throw new OperatorError(`No valid guest token has the id "${id}". "guestlist guest-tokens list" lists them.`);
+        },
+        'apiKey',
+      ),
+    ),
+);

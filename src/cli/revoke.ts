@@ -1,84 +1,78 @@
 /** `guestlist revoke` and `guestlist unrevoke`: what a running gateway is told to end, and to accept again. */
-import { revoke as revokeCommand, unrevoke as unrevokeCommand } from '../gateway/revocation/commands.js';
-import { parseOptions } from './kit/options.js';
+import { Command } from '@commander-js/extra-typings';
+import { revoke, unrevoke } from '../gateway/revocation/commands.js';
+import { gatewayUrl } from './kit/declare.js';
+import { WrongCall } from './kit/exit.js';
 import { callGateway } from './operator.js';
-import { unknownSubcommand, WrongCall } from './wrong-call.js';
 
-const usage = `guestlist revoke user <subject> --issuer ISS | --no-issuer [--tenant ID] --reason TEXT
-guestlist revoke tenant <clientId> [--end-sessions] --reason TEXT
-guestlist revoke policy [<digest>] --reason TEXT
-guestlist revoke all [--end-sessions] --reason TEXT
-guestlist unrevoke user|tenant|all ...     the same way
+type Revocation = typeof revoke | typeof unrevoke;
 
-Ends every guest token of a user (in one tenant, or in all), of a tenant, of the policy in force, or all, in every gateway and at the
-service. A user's sessions from before are refused from then on; a new login works. Sessions of a tenant, or all, are refused
-where --end-sessions says so. unrevoke accepts such sessions again; tokens stay ended.
-  --url URL   the gateway; left out: where the configuration says that it listens`;
-
-const options = {
-  issuer: { type: 'string' },
-  'no-issuer': { type: 'boolean' },
-  tenant: { type: 'string' },
-  'end-sessions': { type: 'boolean' },
-  reason: { type: 'string' },
-  url: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
-
-const parse = (args: readonly string[]) => parseOptions({ args: [...args], allowPositionals: true, options });
-type Values = ReturnType<typeof parse>['values'];
-
-const refuse = (message: string): never => {
-  throw new WrongCall(`${message}\n\n${usage}`);
-};
-
-const issuerOf = (values: Values): string | null => {
-  if (values.issuer !== undefined) return values.issuer;
-  return values['no-issuer'] === true
-    ? null
-    : refuse('name the issuer of the user: --issuer, or --no-issuer where sessions have none');
-};
-
-const kindsOf = { revoke: ['user', 'tenant', 'policy', 'all'], unrevoke: ['user', 'tenant', 'all'] } as const;
-
-/** What the gateway is sent; whether it makes sense is for the gateway to say. */
-const inputOf = (by: string, subject: string | undefined, values: Values): Record<string, unknown> => {
-  const reason = values.reason ?? refuse('give --reason: it is kept in the audit');
-  const ends = values['end-sessions'] === true ? { endsSessions: true } : {};
-  switch (by) {
-    case 'user':
-      return {
-        by,
-        subject: subject ?? refuse('name the user'),
-        issuer: issuerOf(values),
-        ...(values.tenant === undefined ? {} : { tenant: values.tenant }),
-        ...ends,
-        reason,
-      };
-    case 'tenant':
-      return { by, tenant: subject ?? refuse('name the tenant'), ...ends, reason };
-    case 'policy':
-      return { by, ...(subject === undefined ? {} : { digest: subject }), ...ends, reason };
-    default:
-      return { by, ...ends, reason };
-  }
-};
-
-const run = async (command: typeof revokeCommand | typeof unrevokeCommand, args: readonly string[]): Promise<void> => {
-  const { values, positionals } = parse(args);
-  if (values.help === true) {
-    console.log(usage);
-    return;
-  }
-  const [by = '', subject, ...rest] = positionals;
-  const kinds: readonly string[] = kindsOf[command.name];
-  if (!kinds.includes(by)) throw unknownSubcommand(command.name, by, kinds, usage);
-  if (rest.length > 0) refuse(`there is too much: ${rest.join(' ')}`);
-  const answer = await callGateway(command, inputOf(by, subject, values), values.url);
+/** The gateway says whether the input makes sense. */
+const send = async (command: Revocation, input: object, url: string | undefined): Promise<void> => {
+  const answer = await callGateway(command, input, url);
   const revoked = 'revoked' in answer ? answer.revoked : null;
   console.log(revoked === null ? answer.message : `${answer.message} Tokens that worked until now: ${revoked}.`);
 };
 
-/** Rejects with OperatorError or WrongCall, whose messages are for the terminal. */
-export const revoke = (args: readonly string[]): Promise<void> => run(revokeCommand, args);
-export const unrevoke = (args: readonly string[]): Promise<void> => run(unrevokeCommand, args);
+const withReason = (by: string) =>
+  new Command(by).requiredOption('--reason <text>', 'why; it is kept in the audit').addOption(gatewayUrl);
+
+const ofUser = (command: Revocation) =>
+  withReason('user')
+    .summary('the tokens and sessions of a user, in one tenant or in all')
+    .argument('<subject>')
+    .option('--issuer <iss>', 'the issuer of the user')
+    .option('--no-issuer', 'the sessions have no issuer')
+    .option('--tenant <id>', 'the tenant; all if left out')
+    .action(async (subject, { issuer, tenant, reason, url }) => {
+      if (issuer === undefined)
+        throw new WrongCall('name the issuer of the user: --issuer, or --no-issuer where sessions have none');
+      const named = issuer === false ? null : issuer;
+      await send(command, { by: 'user', subject, issuer: named, tenant, reason }, url);
+    });
+
+const endSessions = ['--end-sessions', 'refuse the sessions from before, too'] as const;
+
+const revokeTenant = withReason('tenant')
+  .summary('the tokens of a tenant')
+  .argument('<client-id>')
+  .option(...endSessions)
+  .action((tenant, { endSessions: endsSessions, reason, url }) =>
+    send(revoke, { by: 'tenant', tenant, endsSessions, reason }, url),
+  );
+
+const revokePolicy = withReason('policy')
+  .summary('the tokens of a policy')
+  .argument('[digest]', 'the whole digest; the policy in force if left out')
+  .action((digest, { reason, url }) => send(revoke, { by: 'policy', digest, reason }, url));
+
+const revokeAll = withReason('all')
+  .summary('all tokens')
+  .option(...endSessions)
+  .action(({ endSessions: endsSessions, reason, url }) => send(revoke, { by: 'all', endsSessions, reason }, url));
+
+export const revokeCommand = new Command()
+  .description(
+    `Ends every guest token of a user, of a tenant, of a policy, or all, in every gateway and at the service. A user's
+sessions from before are refused from then on; a new login works. Sessions of a tenant, or all, are refused only with
+--end-sessions.`,
+  )
+  .addCommand(ofUser(revoke))
+  .addCommand(revokeTenant)
+  .addCommand(revokePolicy)
+  .addCommand(revokeAll);
+
+const unrevokeTenant = withReason('tenant')
+  .summary('the sessions of a tenant')
+  .argument('<client-id>')
+  .action((tenant, { reason, url }) => send(unrevoke, { by: 'tenant', tenant, reason }, url));
+
+const unrevokeAll = withReason('all')
+  .summary('all sessions')
+  .action(({ reason, url }) => send(unrevoke, { by: 'all', reason }, url));
+
+export const unrevokeCommand = new Command()
+  .description('Accepts sessions again that a revocation refuses. Tokens that were ended stay ended.')
+  .addCommand(ofUser(unrevoke))
+  .addCommand(unrevokeTenant)
+  .addCommand(unrevokeAll);

@@ -1,9 +1,9 @@
+import { Option } from '@commander-js/extra-typings';
 import type { AnswerOf } from '../gateway/common/admin-command.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
-import { parseOptions } from './kit/options.js';
+import { gatewayCommand, printJson, readCount } from './kit/declare.js';
 import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
-import { readCount } from './wrong-call.js';
 
 type Answer = AnswerOf<typeof listTenantsCommand>;
 type Dashboard = Answer['tenants'][number]['dashboards'][number];
@@ -25,31 +25,21 @@ const write = ({ tenants, next }: Answer): void => {
   if (next !== null) console.log(`\nThere are more: --after ${next}`);
 };
 
-/** `guestlist tenants list`. */
-export const tenantsList = async (args: readonly string[]): Promise<number> => {
-  const text = { type: 'string' } as const;
-  const { values } = parseOptions({
-    args: [...args],
-    options: {
-      tenant: text,
-      state: text,
-      outcome: text,
-      template: text,
-      version: text,
-      limit: text,
-      after: text,
-      url: text,
-      json: { type: 'boolean' },
-    },
+const { state, outcome } = listTenantsCommand.input.shape;
+
+export const tenantsList = gatewayCommand('list')
+  .summary('who there is, and what there is of their dashboards')
+  .option('--tenant <id>', 'one tenant')
+  .addOption(new Option('--state <state>', 'only tenants in this state').choices(state.unwrap().options))
+  .addOption(
+    new Option('--outcome <outcome>', 'only tenants whose dashboards are so').choices(outcome.unwrap().options),
+  )
+  .option('--template <template>', 'only tenants with a dashboard of this template')
+  .option('--version <version>', 'only tenants with a dashboard of this version of a template')
+  .option('--limit <n>', 'at most so many', readCount)
+  .option('--after <cursor>', 'go on where an earlier list ended')
+  .action(async ({ tenant, json, url, ...filters }) => {
+    const result = await callGateway(listTenantsCommand, { ...filters, clientId: tenant }, url);
+    if (json) printJson(result);
+    else write(result);
   });
-  const { tenant, limit, url, json, ...filters } = values;
-  const input = {
-    ...filters,
-    ...(tenant === undefined ? {} : { clientId: tenant }),
-    ...(limit === undefined ? {} : { limit: readCount('--limit', limit) }),
-  };
-  const result = await callGateway(listTenantsCommand, input, url);
-  if (json === true) console.log(JSON.stringify(result, null, 2));
-  else write(result);
-  return 0;
-};

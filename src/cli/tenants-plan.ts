@@ -1,10 +1,10 @@
 /** `guestlist tenants plan`: what a roll-out of a template would do, tenant by tenant. */
 import type { AnswerOf } from '../gateway/common/admin-command.js';
 import { planRolloutCommand } from '../gateway/rollout/commands.js';
-import { parseOptions } from './kit/options.js';
+import { gatewayCommand, printJson } from './kit/declare.js';
+import { Exit } from './kit/exit.js';
 import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
-import { WrongCall } from './wrong-call.js';
 
 type Tenant = AnswerOf<typeof planRolloutCommand>['tenants'][number];
 
@@ -30,24 +30,24 @@ const write = (version: string, label: string | null, tenants: readonly Tenant[]
   console.log(`${label === null ? '' : `${label}, `}version ${version}: ${summary || 'no tenant has a copy'}`);
 };
 
-/** Answers the exit code: 1 where a copy could not be read. */
-export const tenantsPlan = async (args: readonly string[]): Promise<number> => {
-  const options = { url: { type: 'string' }, json: { type: 'boolean' } } as const;
-  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options });
-  const [template, ...rest] = positionals;
-  if (template === undefined || rest.length > 0) {
-    throw new WrongCall('tenants plan takes the name of one template');
-  }
-  const first = await callGateway(planRolloutCommand, { template }, values.url);
-  const { version, label } = first;
-  const tenants = [...first.tenants];
-  for (let { next } = first; next !== null; ) {
-    const more = await callGateway(planRolloutCommand, { template, version, after: next }, values.url);
-    tenants.push(...more.tenants);
-    next = more.next;
-  }
-  tenants.sort((a, b) => (a.clientId < b.clientId ? -1 : 1));
-  if (values.json === true) console.log(JSON.stringify({ template, version, label, tenants }, null, 2));
-  else write(version, label, tenants);
-  return tenants.some(({ status }) => status === 'unreadable') ? 1 : 0;
-};
+export const tenantsPlan = gatewayCommand('plan')
+  .summary('what a roll-out of a template would do to each tenant')
+  .description(
+    `Says how far the content of each tenant's copy is from the template, and what a roll-out would do. Access settings are not
+compared: see docs/how-to/dashboards.md. Ends with 1 if a copy cannot be read.`,
+  )
+  .argument('<template>')
+  .action(async (template, { json, url }) => {
+    const first = await callGateway(planRolloutCommand, { template }, url);
+    const { version, label } = first;
+    const tenants = [...first.tenants];
+    for (let { next } = first; next !== null; ) {
+      const more = await callGateway(planRolloutCommand, { template, version, after: next }, url);
+      tenants.push(...more.tenants);
+      next = more.next;
+    }
+    tenants.sort((a, b) => (a.clientId < b.clientId ? -1 : 1));
+    if (json) printJson({ template, version, label, tenants });
+    else write(version, label, tenants);
+    if (tenants.some(({ status }) => status === 'unreadable')) throw new Exit();
+  });

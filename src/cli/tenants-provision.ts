@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { AnswerOf } from '../gateway/common/admin-command.js';
 import { provisionTenantsCommand } from '../gateway/provision/commands.js';
 import { mapBounded } from '../platform/bounded.js';
-import { parseOptions } from './kit/options.js';
+import { collect, gatewayCommand } from './kit/declare.js';
+import { Exit, WrongCall } from './kit/exit.js';
 import { createProgress } from './kit/terminal.js';
 import { callGateway } from './operator.js';
-import { WrongCall } from './wrong-call.js';
 
 type Tenant = AnswerOf<typeof provisionTenantsCommand>['tenants'][number];
 
@@ -19,7 +20,7 @@ const linesOf = ({ clientId, outcome, reason, dashboards }: Tenant): readonly st
 
 const isGood = ({ outcome }: Tenant): boolean => outcome === 'complete' || outcome === 'skipped';
 
-type Asked = { readonly isNew?: true; readonly templates?: readonly string[] };
+type Asked = { readonly isNew: true | undefined; readonly templates: readonly string[] | undefined };
 type Options = {
   readonly asked: Asked;
   readonly url: string | undefined;
@@ -50,24 +51,24 @@ const createTally = (total: number | null, isJson: boolean) => {
       }
       progress.say(total === null ? `${done} tenants` : `${done} of ${total} tenants`);
     },
-    /** Answers the exit code. */
-    end: (): number => {
+    /** Returns whether all are complete. */
+    end: (): boolean => {
       progress.end();
       const more = bad.length > failuresShown ? `, and ${bad.length - failuresShown} more` : '';
       if (bad.length > 0) console.error(`not complete: ${bad.slice(0, failuresShown).join(', ')}${more}`);
       const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
       console.error(summary.join(', '));
-      return bad.length === 0 ? 0 : 1;
+      return bad.length === 0;
     },
   };
 };
 
 /** Page after page, each told when it is done: what was stopped goes on with `--after`. */
-const runAll = async ({ asked, url, isJson }: Options, first: string | undefined): Promise<number> => {
+const runAll = async ({ asked, url, isJson }: Options, first: string | undefined): Promise<boolean> => {
   const tally = createTally(null, isJson);
   let after = first;
   do {
-    const input = { ...asked, limit: batchSize, ...(after === undefined ? {} : { after }) };
+    const input = { ...asked, limit: batchSize, after };
     const page: AnswerOf<typeof provisionTenantsCommand> = await callGateway(provisionTenantsCommand, input, url);
     tally.add(page.tenants);
     after = page.next ?? undefined;
@@ -77,7 +78,7 @@ const runAll = async ({ asked, url, isJson }: Options, first: string | undefined
 };
 
 /** Any number of them, batch by batch. A call that fails ends it, once those that are under way are told. */
-const runNamed = async ({ asked, url, isJson, width }: Options, clientIds: readonly string[]): Promise<number> => {
+const runNamed = async ({ asked, url, isJson, width }: Options, clientIds: readonly string[]): Promise<boolean> => {
   const tally = createTally(clientIds.length, isJson);
   const starts = Array.from({ length: Math.ceil(clientIds.length / batchSize) }, (_, index) => index * batchSize);
   let fault: unknown;
@@ -90,9 +91,9 @@ const runNamed = async ({ asked, url, isJson, width }: Options, clientIds: reado
       fault ??= error;
     }
   });
-  const code = tally.end();
+  const isComplete = tally.end();
   if (fault !== undefined) throw fault;
-  return code;
+  return isComplete;
 };
 
 /** One id in each line; blank lines are left out. `-`: standard input. */
@@ -105,38 +106,38 @@ const readIds = async (file: string): Promise<readonly string[]> => {
   }
 };
 
-const widthOf = (given: string): number => {
+const readWidth = (given: string): number => {
   const width = Number(given);
   if (Number.isInteger(width) && width >= 1 && width <= 16) return width;
-  throw new WrongCall(`--parallel takes a whole number from 1 to 16, not ${JSON.stringify(given)}`);
+  throw new InvalidArgumentError('Give a whole number from 1 to 16.');
 };
 
 const wrongChoice =
   'tenants provision takes either --all, or tenants: as arguments, by --tenant, or one a line by --file (- is standard input)';
 
-/** `guestlist tenants provision`. Answers 1 where a dashboard could not be made. */
-export const tenantsProvision = async (args: readonly string[]): Promise<number> => {
-  const { values, positionals } = parseOptions({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      tenant: { type: 'string', multiple: true, default: [] },
-      file: { type: 'string' },
-      all: { type: 'boolean', default: false },
-      new: { type: 'boolean', default: false },
-      template: { type: 'string', multiple: true },
-      parallel: { type: 'string', default: '2' },
-      after: { type: 'string' },
-      url: { type: 'string' },
-      json: { type: 'boolean', default: false },
-    },
+export const tenantsProvision = gatewayCommand('provision')
+  .summary('make what is missing')
+  .description(
+    'Makes the dashboards that tenants miss. Give --all, or the tenants: as words, by --tenant or by --file. Ends with a summary, and with 1 if a tenant is not complete. Safe to repeat.',
+  )
+  .argument('[ids...]', 'the tenants')
+  .option('--tenant <id>', 'a tenant; may be given several times', collect)
+  .option('--file <path>', 'a file with one tenant a line; - is standard input')
+  .option('--all', 'all tenants')
+  .option('--after <cursor>', 'with --all: go on where an earlier run ended')
+  .option('--new', 'also tenants that nobody has heard of yet')
+  .option(
+    '--template <template>',
+    "a template; may be given several times; left out: those of the policy's onSignUp",
+    collect,
+  )
+  .addOption(new Option('--parallel <n>', 'how many calls run at once, from 1 to 16').argParser(readWidth).default(2))
+  .action(async (ids, { tenant = [], file, all = false, after, new: isNew, template, parallel, json = false, url }) => {
+    const listed = file === undefined ? [] : await readIds(file);
+    const clientIds = [...new Set([...ids, ...tenant, ...listed])];
+    if (file !== undefined && listed.length === 0) throw new WrongCall(`--file ${file} names no tenant`);
+    if (all === clientIds.length > 0) throw new WrongCall(wrongChoice);
+    const options = { asked: { isNew, templates: template }, url, isJson: json, width: parallel };
+    const isComplete = all ? await runAll(options, after) : await runNamed(options, clientIds);
+    if (!isComplete) throw new Exit();
   });
-  const { file, template, url, json: isJson } = values;
-  const listed = file === undefined ? [] : await readIds(file);
-  const clientIds = [...new Set([...positionals, ...values.tenant, ...listed])];
-  if (file !== undefined && listed.length === 0) throw new WrongCall(`--file ${file} names no tenant`);
-  if (values.all === clientIds.length > 0) throw new WrongCall(wrongChoice);
-  const asked = { ...(values.new ? { isNew: true as const } : {}), ...(template && { templates: template }) };
-  const options = { asked, url, isJson, width: widthOf(values.parallel) };
-  return values.all ? runAll(options, values.after) : runNamed(options, clientIds);
-};

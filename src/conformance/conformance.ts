@@ -2,8 +2,6 @@
  * The command `guestlist conformance`: checks any server of the interface over HTTP. Written from the specification; may share no
  * code with Guestlist's server, because a common mistake would then go unnoticed.
  */
-
-import { parseArgs } from 'node:util';
 import { additionChecks } from './checks/additions.js';
 import { dashboardEmbedChecks } from './checks/dashboard-embeds.js';
 import { dataAppChecks } from './checks/data-apps.js';
@@ -38,13 +36,8 @@ const allChecks: readonly Check[] = [
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };
 
 /** Runs the checks and returns the exit code: 0 all hold, 1 a check fails or the run was stopped, 2 wrong arguments. */
-export const runConformance = async (
-  args: readonly string[],
-  output: Output,
-  stop: AbortSignal,
-  parse = parseArgs,
-): Promise<number> => {
-  const options = readOptions(args, parse);
+export const runConformance = async (args: readonly string[], output: Output, stop: AbortSignal): Promise<number> => {
+  const options = readOptions(args);
   if (options === undefined) {
     output.log(conformanceUsage);
     return 0;

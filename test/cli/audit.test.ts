@@ -2,13 +2,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
-import { runAudit } from '../../src/cli/audit.js';
+import { expect, it } from 'vitest';
 import { type AuditEntry, entryOf, genesisHash, lineOf } from '../../src/gateway/audit/chain.js';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+import { runCli } from './in-process.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-audit-'));
 const write = (name: string, lines: readonly string[]): string => {
@@ -30,11 +26,8 @@ const lines = chain.map((entry) => lineOf(entry));
 const headAt = (entries: readonly AuditEntry[], seq: number): string => `${seq}:${entries[seq - 1]?.hash}`;
 
 const run = async (...args: string[]) => {
-  const printed: string[] = [];
-  for (const stream of ['log', 'error'] as const) {
-    vi.spyOn(console, stream).mockImplementation((text: unknown) => void printed.push(String(text)));
-  }
-  return { code: await runAudit(args), output: printed.join('\n') };
+  const { code, out, err } = await runCli(['audit', ...args]);
+  return { code, output: out + err };
 };
 
 it('ends with 0 for a whole file, and gives the head to keep', async () => {
@@ -71,14 +64,14 @@ it('ends with 1 for a file that a kept head contradicts: one written anew, or cu
 });
 
 it.each([
-  [[], /The commands are verify, export/],
+  [[], /verify .* +check the whole chain/],
   [['verify', '--file', join(folder, 'none')], /cannot be read/],
   [['verify', '--file', write('empty.jsonl', [])], /holds no entry/],
-  [['verify', '--head', '1:abc'], /--head takes SEQ:HASH/],
-  [['verify', '--tenant', 'LAX'], /--tenant has no place in "audit verify"/],
-  [['verify', '--file', 'x', '--url', 'http://x'], /--url has no place beside --file/],
-  [['export', '--after', 'x'], /--after takes a whole number/],
-  [['export', '--head', '1:abc'], /--head has no place in "audit export"/],
+  [['verify', '--head', '1:abc'], /'--head <seq:hash>' argument '1:abc' is invalid. Give SEQ:HASH/],
+  [['verify', '--tenant', 'LAX'], /unknown option '--tenant'/],
+  [['verify', '--file', 'x', '--url', 'http://x'], /'--file <file>' cannot be used with option '--url <url>'/],
+  [['export', '--after', 'x'], /'--after <seq>' argument 'x' is invalid. Give a whole number/],
+  [['export', '--head', '1:abc'], /unknown option '--head'/],
 ])('is called wrongly by %j', async (args, message) => {
-  await expect(runAudit(args)).rejects.toMatchObject({ name: 'WrongCall', message: expect.stringMatching(message) });
+  expect(await run(...args)).toEqual({ code: 2, output: expect.stringMatching(message) });
 });

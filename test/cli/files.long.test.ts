@@ -4,17 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { type DefinitionsCommand, runDefinitions } from '../../src/cli/definitions.js';
 import { compare } from '../../src/cli/files/differences.js';
-import { OperatorError } from '../../src/cli/operator.js';
 import { connectToService } from '../../src/cli/service-client.js';
-import { WrongCall } from '../../src/cli/wrong-call.js';
 import { listDatamarts } from '../../src/contract/datamarts.js';
 import { createDatasource } from '../../src/contract/datasources.js';
 import { listMetrics, updateWorkspaceDashboards } from '../../src/contract/workspace-dashboards.js';
 import { createWorkspace } from '../../src/contract/workspaces.js';
 import { blocksOfKind, nameOf } from '../documents/blocks.js';
 import { type Product, startProduct } from '../product/product.js';
+import { runCli } from './in-process.js';
 
 let product: Product;
 let folder: string;
@@ -34,14 +32,16 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const runAt = async (at: Product, name: DefinitionsCommand, ...args: string[]): Promise<string> => {
-  vi.stubEnv('GUESTLIST_SERVICE_TOKEN', at.credentials.serviceToken);
-  const lines: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
-  expect(await runDefinitions(name, [folder, ...args, '--url', at.url])).toBe(0);
-  return lines.join('\n');
+type Name = 'pull' | 'plan' | 'push';
+
+/** Returns what was printed. Rejects with the exit code and the errors if the command fails. */
+const runAt = async (at: Product, name: Name, ...args: string[]): Promise<string> => {
+  const env = { ...process.env, GUESTLIST_SERVICE_TOKEN: at.credentials.serviceToken };
+  const { code, out, err } = await runCli([name, folder, ...args, '--url', at.url], { env });
+  if (code !== 0) throw Object.assign(new Error(err.trimEnd()), { code });
+  return out.trimEnd();
 };
-const run = (name: DefinitionsCommand, ...args: string[]): Promise<string> => runAt(product, name, ...args);
+const run = (name: Name, ...args: string[]): Promise<string> => runAt(product, name, ...args);
 
 const connect = (at: Product) => {
   vi.stubEnv('GUESTLIST_SERVICE_TOKEN', at.credentials.serviceToken);
@@ -123,10 +123,10 @@ test('all faults of all files are one message, and nothing is done', async () =>
   await edit('dashboards/delays.yaml', 'aggregate: AVG', 'aggregte: AVG');
   await writeFile(join(folder, 'dashboards/again.yaml'), before);
   const faulty = await run('push').catch((error: unknown) => error);
-  expect(faulty).toBeInstanceOf(WrongCall);
+  expect(faulty).toMatchObject({ code: 2 });
   const lines = String((faulty as Error).message).split('\n');
   expect(lines).toEqual([
-    '5 faults in the files, and nothing was done:',
+    'guestlist: 5 faults in the files, and nothing was done:',
     `  ${folder}/datamarts/flights.yaml:22:5: tableList[1].lable: is not a field; did you mean "label"?`,
     expect.stringMatching(/delays\.yaml:\d+:15: metrics\[0\]\.definition\.chart\.type: .*; did you mean "line"\?$/),
     expect.stringMatching(/delays\.yaml:\d+:11: metrics\[1\]\.definition\.measures\[0\]\.aggregate: is missing: /),
@@ -135,7 +135,7 @@ test('all faults of all files are one message, and nothing is done', async () =>
       /routes\.yaml:\d+:\d+: dashboard flights\/routes is described by dashboards\/again\.yaml too/,
     ),
   ]);
-  await expect(run('pull')).rejects.toBeInstanceOf(WrongCall);
+  await expect(run('pull')).rejects.toMatchObject({ code: 2 });
 }, 60_000);
 
 test('what the service cannot do is a fault with its line: renaming, moving, unknown names', async () => {
@@ -366,7 +366,7 @@ test('a refused step stops the push, which says what is done and what is not', a
   await edit('dashboards/delays.yaml', 'columnName: state', 'columnName: stat');
   await edit('dashboards/routes.yaml', 'gridMargin:', 'isAllowPrivateMetricsByDefault: true\ngridMargin:');
   const refused = run('push');
-  await expect(refused).rejects.toBeInstanceOf(OperatorError);
+  await expect(refused).rejects.toMatchObject({ code: 1 });
   await expect(refused).rejects.toThrow(
     /INVALID_DASHBOARD_DATA: [\s\S]*Failed: change dashboard flights\/delays\.\nDone: change datamart flights\. Not done: change dashboard flights\/routes\./,
   );
@@ -388,7 +388,7 @@ test.each(blocksOfKind('definition').map((block) => ({ name: nameOf(block), bloc
 
 test('a wrong call is named', async () => {
   await expect(run('plan')).rejects.toThrow(/has no datamarts\/\*\.yaml/);
-  await expect(run('push', 'another')).rejects.toThrow('"another" is too much');
+  await expect(run('push', 'another')).rejects.toThrow("too many arguments for 'push'. Expected 1 argument but got 2.");
   await expect(run('pull', '--workspace', 'fligths')).rejects.toThrow('did you mean "flights"?');
 });
 

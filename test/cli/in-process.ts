@@ -9,13 +9,16 @@ export type Place = {
   /** Default: the folder of the tests. */
   readonly cwd?: string;
   /** All variables that the command reads, beside those that find programs. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: NodeJS.ProcessEnv;
 };
 
 const textOf = (parts: readonly unknown[]): string => `${parts.map(String).join(' ')}\n`;
 
-/** Runs the command line in this process, with the folder, environment and output of its own that a process would have. */
-export const runCli = async (args: readonly string[], { cwd = process.cwd(), env = {} }: Place = {}): Promise<Ran> => {
+/** Runs `work` in this process, with the folder, environment and output of its own that a process would have. */
+export const asProcess = async (
+  work: () => Promise<number>,
+  { cwd = process.cwd(), env = {} }: Place = {},
+): Promise<Ran> => {
   const printed: Record<'log' | 'error', string[]> = { log: [], error: [] };
   const spies = (['log', 'error'] as const).map((stream) =>
     vi.spyOn(console, stream).mockImplementation((...parts) => void printed[stream].push(textOf(parts))),
@@ -25,7 +28,7 @@ export const runCli = async (args: readonly string[], { cwd = process.cwd(), env
   process.env = Object.fromEntries(Object.entries({ PATH, HOME, ...env }).filter(([, value]) => value !== undefined));
   process.chdir(cwd);
   try {
-    const code = await run(args);
+    const code = await work();
     return { code, out: printed.log.join(''), err: printed.error.join('') };
   } finally {
     process.chdir(before.cwd);
@@ -33,6 +36,9 @@ export const runCli = async (args: readonly string[], { cwd = process.cwd(), env
     for (const spy of spies) spy.mockRestore();
   }
 };
+
+/** Runs the command line in this process. */
+export const runCli = (args: readonly string[], place?: Place): Promise<Ran> => asProcess(() => run(args), place);
 
 const entry = fileURLToPath(new URL('../../bin/guestlist.mjs', import.meta.url));
 

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { runPolicy } from '../../src/cli/policy.js';
+import { runWith } from '../../src/cli/kit/run-with.js';
+import { policyCommand } from '../../src/cli/policy.js';
 import { basePolicy } from '../gateway/policies.js';
+import { asProcess } from './in-process.js';
 
 const shipped = fileURLToPath(new URL('../../config/policies/flights.yaml', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-cli-'));
@@ -21,24 +23,19 @@ type Call = { readonly command: string; readonly input: unknown; readonly url: s
 let catalogue: object | Error = new Error('No gateway answers.');
 
 const run = async (...args: string[]) => {
-  const out: string[] = [];
-  const errors: string[] = [];
   const calls: Call[] = [];
-  const code = await runPolicy(
-    args,
-    { log: (text) => out.push(text), error: (text) => errors.push(text) },
-    {
-      configuredPolicies: () => shipped,
-      callGateway: async ({ name, output }, input, url) => {
-        calls.push({ command: name, input, url });
-        if (name === 'policy-names' && catalogue instanceof Error) throw catalogue;
-        const answer = name === 'policy-names' ? { catalogue } : { explanation: { from: 'there' }, text: 'the text' };
-        return output.parse(answer) as never;
-      },
-      now: () => new Date('2026-03-04T05:06:07Z'),
+  const command = policyCommand({
+    configuredPolicies: () => shipped,
+    callGateway: async ({ name, output }, input, url) => {
+      calls.push({ command: name, input, url });
+      if (name === 'policy-names' && catalogue instanceof Error) throw catalogue;
+      const answer = name === 'policy-names' ? { catalogue } : { explanation: { from: 'there' }, text: 'the text' };
+      return output.parse(answer) as never;
     },
-  );
-  return { code, out: out.join('\n'), errors: errors.join('\n'), calls };
+    now: () => new Date('2026-03-04T05:06:07Z'),
+  });
+  const { code, out, err } = await asProcess(() => runWith(command.name('policy'), args, ''));
+  return { code, out: out.trimEnd(), errors: err.trimEnd(), calls };
 };
 
 const claims = write('claims.json', { sub: 'ann', org_id: 'LAX', roles: ['analyst'] });
@@ -121,7 +118,10 @@ describe('guestlist policy test', () => {
     ]);
     const alone = await run('test', file);
     expect([alone.code, alone.errors]).toEqual([0, expect.stringContaining('were not checked: No gateway answers.')]);
-    await expect(run('test', '--url', 'http://gateway.test', file)).rejects.toThrow('No gateway answers.');
+    expect(await run('test', '--url', 'http://gateway.test', file)).toMatchObject({
+      code: 1,
+      errors: 'guestlist: No gateway answers.',
+    });
   });
 
   it('ends with 1 for a rule that no test tries, where that is asked', async () => {
@@ -272,29 +272,36 @@ describe('guestlist policy schema', () => {
 
 describe('guestlist policy', () => {
   it('says how it is called', async () => {
-    for (const args of [[], ['--help'], ['plan', '-h']]) {
-      expect(await run(...args)).toMatchObject({
-        code: 0,
-        out: expect.stringContaining('guestlist policy plan OLD NEW'),
-      });
-    }
+    expect(await run('--help')).toMatchObject({ code: 0, out: expect.stringContaining('plan [options] <old> <new>') });
+    for (const words of [
+      ['plan', '-h'],
+      ['help', 'plan'],
+    ])
+      expect(await run(...words)).toMatchObject({ code: 0, out: expect.stringContaining('--users <file>') });
+    expect(await run()).toMatchObject({ code: 2, errors: expect.stringContaining('plan [options] <old> <new>') });
   });
 
   it.each([
-    [['tset'], /no command "policy tset"/],
-    [['__proto__'], /no command/],
+    [['tset'], /unknown command 'tset'\n\(Did you mean test\?\)\nSee guestlist policy --help/],
+    [['__proto__'], /unknown command '__proto__'/],
     [['explain'], /--as takes/],
-    [['explain', '--as', claims, '--request', 'x'], /--as has no place/],
-    [['explain', '--as', claims, '--policy', 'x', '--url', 'y'], /--policy has no place/],
-    [['explain', '--as', claims, '--lookup', 'x', '--url', 'y'], /--lookup has no place/],
+    [['explain', '--as', claims, '--request', 'x'], /'--request <id>' cannot be used with option '--as <file>'/],
+    [
+      ['explain', '--as', claims, '--policy', 'x', '--url', 'y'],
+      /'--policy <file>' cannot be used with option '--url <url>'/,
+    ],
+    [
+      ['explain', '--as', claims, '--lookup', 'x', '--url', 'y'],
+      /'--lookup <tenant>' cannot be used with option '--url <url>'/,
+    ],
     [['explain', '--as', claims, '--tenant', ''], /tenant/],
-    [['explain', '--as', claims, '--now', 'yesterday'], /--now takes/],
+    [['explain', '--as', claims, '--now', 'yesterday'], /Give a time such as 2026/],
     [['explain', '--as', write('list.json', [])], /no JSON object/],
     [['explain', '--as', '/nowhere/claims.json'], /cannot be read/],
-    [['plan', 'a'], /two policies/],
+    [['plan', 'a', '--users', claims], /missing required argument 'new'/],
     [['plan', folder, claims, '--users', claims], /not one of each/],
-    [['plan', folder, folder], /--users takes/],
-    [['plan', folder, folder, '--users', claims, '--fail-on', 'all'], /--fail-on takes/],
+    [['plan', folder, folder], /required option '--users <file>' not specified/],
+    [['plan', folder, folder, '--users', claims, '--fail-on', 'all'], /Allowed choices are loss, gain, any/],
   ])('ends with 2 where it is called wrongly: %j', async (args, message) => {
     const { code, errors } = await run(...args);
     expect([code, errors]).toEqual([2, expect.stringMatching(message)]);

@@ -7,7 +7,8 @@ import { PNG } from 'pngjs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { runPolicy } from '../../src/cli/policy.js';
+import { runWith } from '../../src/cli/kit/run-with.js';
+import { policyCommand } from '../../src/cli/policy.js';
 import { relationship, sharedTables, table } from '../../src/contract/datamart-fields.js';
 import { createDatasource } from '../../src/contract/datasources.js';
 import { chart } from '../../src/contract/metric-parts.js';
@@ -15,6 +16,7 @@ import { createTemplateSchedule } from '../../src/contract/template-schedules.js
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { loadConfig } from '../../src/platform/config.js';
 import { decodeTheme } from '../../src/theme/design-tokens.js';
+import { asProcess } from '../cli/in-process.js';
 import { type Block, blocksOfKind, nameOf, root } from './blocks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-blocks-'));
@@ -63,14 +65,14 @@ describe('policies', () => {
 
   test.each(named('policy test'))('$name passes against the demo', async ({ text }) => {
     write('flights.yaml', flights);
-    const printed: string[] = [];
-    const output = { log: (line: string) => printed.push(line), error: (line: string) => printed.push(line) };
-    const code = await runPolicy(['test', write('flights.test.yaml', text)], output, {
+    const command = policyCommand({
       configuredPolicies: () => join(folder, 'flights.yaml'),
       callGateway: () => Promise.reject(new Error('the command asks no gateway')),
       now: () => new Date(),
     });
-    expect(printed.join('\n')).toMatch(/^\d+ tests?, all hold$/m);
+    const args = ['test', write('flights.test.yaml', text)];
+    const { code, out } = await asProcess(() => runWith(command.name('policy'), args, ''));
+    expect(out).toMatch(/^\d+ tests?, all hold$/m);
     expect(code).toBe(0);
   });
 });

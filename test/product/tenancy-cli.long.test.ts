@@ -1,14 +1,9 @@
 /** `guestlist tenancy` with a running service, and the log lines of a start about tables that no query may read. */
-import { afterEach, expect, test, vi } from 'vitest';
-import { runTenancy } from '../../src/cli/tenancy.js';
+import { expect, test } from 'vitest';
 import { createDatamart } from '../../src/contract/datamart-writes.js';
+import { runCli } from '../cli/in-process.js';
 import { request } from './guest.js';
 import { runToEnd, startProduct } from './product.js';
-
-afterEach(() => {
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-});
 
 const planes = {
   name: 'planes',
@@ -28,19 +23,17 @@ const planes = {
 };
 
 /** Runs the command in this process. Returns the exit code and what it printed. */
-const run = async (...args: string[]) => {
-  const printed: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((text) => void printed.push(String(text)));
-  const code = await runTenancy(args);
-  return { code, output: printed.join('\n') };
+const run = async (serviceToken: string, ...args: string[]) => {
+  const { code, out, err } = await runCli(['tenancy', ...args], { env: { GUESTLIST_SERVICE_TOKEN: serviceToken } });
+  return { code, output: `${out}${err}`.trimEnd() };
 };
 
 test('guestlist tenancy prints whose the rows are; a start logs the tables that no query may read', async () => {
   const product = await startProduct();
   const { dataDir, credentials, url } = product;
-  vi.stubEnv('GUESTLIST_SERVICE_TOKEN', credentials.serviceToken);
+  const { serviceToken } = credentials;
   try {
-    expect(await run('flights', '--url', url)).toEqual({
+    expect(await run(serviceToken, 'flights', '--url', url)).toEqual({
       code: 0,
       output: [
         'TABLE          ROWS OF      WHY',
@@ -58,13 +51,13 @@ test('guestlist tenancy prints whose the rows are; a start logs the tables that 
     // As a separate process, which reads its token from the data folder.
     const spawned = await runToEnd(['tenancy', 'planes', '--url', url], { GUESTLIST_DATA_DIR: dataDir });
     expect(spawned).toEqual({ code: 1, output: expect.stringContaining(`main.airports  UNREADABLE  ${message}`) });
-    const json = await run('planes', '--json', '--url', url);
+    const json = await run(serviceToken, 'planes', '--json', '--url', url);
     expect([json.code, JSON.parse(json.output)]).toMatchObject([
       1,
       { datamartName: 'planes', tables: [{ kind: 'column' }, { kind: 'unreadable', message }] },
     ]);
     for (const args of [['Planes'], [], ['planes', 'flights']]) {
-      await expect(runTenancy([...args, '--url', url]), args.join(' ')).rejects.toMatchObject({ name: 'WrongCall' });
+      expect(await run(serviceToken, ...args, '--url', url), args.join(' ')).toMatchObject({ code: 2 });
     }
   } finally {
     await product.stop();
@@ -86,9 +79,10 @@ test('guestlist tenancy prints whose the rows are; a start logs the tables that 
 }, 180_000);
 
 test('guestlist tenancy says where it asked, and how it is called', async () => {
-  vi.stubEnv('GUESTLIST_SERVICE_TOKEN', 'x');
-  await expect(runTenancy(['flights', '--url', 'http://127.0.0.1:1'])).rejects.toThrow(
-    'No service answers at http://127.0.0.1:1',
-  );
-  expect(await run('--help')).toEqual({ code: 0, output: expect.stringContaining('guestlist tenancy DATAMART') });
+  expect(await run('x', 'flights', '--url', 'http://127.0.0.1:1')).toEqual({
+    code: 1,
+    output: expect.stringContaining('No service answers at http://127.0.0.1:1'),
+  });
+  const said = expect.stringContaining('guestlist tenancy [options] <datamart>');
+  expect(await run('x', '--help')).toEqual({ code: 0, output: said });
 });

@@ -2,29 +2,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
-import { runTenants } from '../../src/cli/tenants.js';
+import { expect, test } from 'vitest';
+import { runCli } from '../cli/in-process.js';
 import { gatewayToken, manager, startGateway } from '../gateway/harness.js';
 import { policyOf } from '../gateway/policies.js';
 import { runToEnd } from './product.js';
 
-afterEach(() => {
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-});
-
 /** Runs a command in this process. Returns the exit code and what it printed. */
 const run = async (...args: string[]) => {
-  const printed: string[] = [];
-  const keep = (text: unknown) => void printed.push(String(text));
-  vi.spyOn(console, 'log').mockImplementation(keep);
-  vi.spyOn(console, 'error').mockImplementation(keep);
-  const code = await runTenants(args);
-  return { code, output: printed.join('\n') };
+  const { code, out, err } = await runCli(['tenants', ...args], { env: { GUESTLIST_GATEWAY_TOKEN: gatewayToken } });
+  return { code, output: `${out}${err}`.trimEnd() };
 };
 
 test('guestlist tenants list and provision say what there is, and what was made', async () => {
-  vi.stubEnv('GUESTLIST_GATEWAY_TOKEN', gatewayToken);
   const { url, granted, upstream } = await startGateway({ policy: policyOf({ onSignUp: ['delays', 'routes'] }) });
   await granted({ ...manager, org_id: 'ACME' }, { embeds: ['delays'] });
   const list = await runToEnd(['tenants', 'list', '--url', url], { GUESTLIST_GATEWAY_TOKEN: gatewayToken });
@@ -32,7 +22,7 @@ test('guestlist tenants list and provision say what there is, and what was made'
   expect(list.output).toMatch(/^TENANT +STATE +OUTCOME +DASHBOARDS\nACME +active +complete +delays/m);
   const { output } = await run('list', '--json', '--tenant', 'ACME', '--url', url);
   expect(JSON.parse(output)).toMatchObject({ tenants: [{ clientId: 'ACME' }], next: null });
-  await expect(runTenants(['list', '--state', 'gone', '--url', url])).rejects.toMatchObject({ name: 'WrongCall' });
+  expect(await run('list', '--state', 'gone', '--url', url)).toMatchObject({ code: 2 });
   upstream.state.intercept = ({ body }) =>
     JSON.stringify(body ?? {}).includes('routes--ACME') ? upstream.refusal(400, 'TEMPLATE_DASHBOARD_ERROR') : undefined;
   const failed = await run('provision', '--all', '--url', url);
@@ -46,7 +36,6 @@ test('guestlist tenants list and provision say what there is, and what was made'
 });
 
 test('guestlist tenants provision takes any number of tenants, tells each one, and sums up what failed', async () => {
-  vi.stubEnv('GUESTLIST_GATEWAY_TOKEN', gatewayToken);
   const { url, upstream } = await startGateway({ policy: policyOf({ onSignUp: ['delays'] }) });
   upstream.state.intercept = ({ body }) =>
     /--(T7|T11)"/.test(JSON.stringify(body ?? {})) ? upstream.refusal(400, 'TEMPLATE_DASHBOARD_ERROR') : undefined;
@@ -67,17 +56,21 @@ test('guestlist tenants says how it is called', async () => {
     [['provision', '--all', '--tenant', 'A'], /either --all, or tenants/],
     [['provision', '--all', 'A'], /either --all, or tenants/],
     [['provision', '--file', '/nowhere'], /--file \/nowhere cannot be read/],
-    [['provision', 'A', '--parallel', 'all'], /--parallel takes a whole number from 1 to 16, not "all"/],
-    [['list', '--limit', 'ten'], /--limit takes a whole number, not "ten"/],
-    [['plan'], /the name of one template/],
-    [['apply', 'delays', '--steps', '10,all'], /--steps takes a whole number, not "all"/],
-    [['apply', 'delays', '--max-failures', '-1'], /--max-failures takes|argument is ambiguous/],
-    [['rollback'], /the id of one roll-out/],
-    [['remove'], /there is no command "tenants remove"(.|\n)*tenants provision --all/],
-    [[], /name a command/],
+    [['provision', 'A', '--parallel', 'all'], /argument 'all' is invalid. Give a whole number from 1 to 16/],
+    [['list', '--limit', 'ten'], /'--limit <n>' argument 'ten' is invalid. Give a whole number/],
+    [['plan'], /missing required argument 'template'/],
+    [['apply'], /the name of one template, or --resume/],
+    [['apply', 'delays', '--steps', '10,all'], /'--steps <percentages>' .* Give a whole number, not "all"/],
+    [['apply', 'delays', '--max-failures', '-1'], /Give a whole number, not "-1"/],
+    [['rollback'], /missing required argument 'id'/],
+    [['remove'], /unknown command 'remove'(.|\n)*See guestlist tenants --help/],
+    [[], /provision \[options\] \[ids\.\.\.\]/],
   ];
-  for (const [args, message] of wrong) await expect(runTenants(args), args.join(' ')).rejects.toThrow(message);
-  for (const help of [['--help'], ['-h'], ['list', '-h']]) {
-    expect(await run(...help)).toEqual({ code: 0, output: expect.stringContaining('tenants provision --all') });
-  }
+  for (const [args, message] of wrong)
+    expect(await run(...args), args.join(' ')).toEqual({ code: 2, output: expect.stringMatching(message) });
+  for (const [help, said] of [
+    [['--help'], 'provision [options] [ids...]'],
+    [['list', '-h'], '--state <state>'],
+  ] as const)
+    expect(await run(...help)).toEqual({ code: 0, output: expect.stringContaining(said) });
 });

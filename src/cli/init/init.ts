@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Facts } from '../../domain/dashboard/first/facts.js';
 import { type FirstDashboard, type FirstMetric, firstDashboard } from '../../domain/dashboard/first/first-dashboard.js';
 import { proposeFor } from '../../domain/datamart/source-proposals.js';
@@ -11,7 +12,8 @@ import type { DatasourceConnection } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
 import { createEngine } from '../../engine/engine.js';
 import { systemClock } from '../../platform/clock.js';
-import { parseOptions } from '../kit/options.js';
+import { readCount, readNames } from '../kit/declare.js';
+import { WrongCall } from '../kit/exit.js';
 import { withProgress } from '../kit/terminal.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
 import { type AskMetric, createAsk } from './ask.js';
@@ -41,42 +43,7 @@ import {
 } from './questions.js';
 import { draftReport, tablesReport } from './report.js';
 import { nameOf, placeOf, readDatabaseUrl, urlExamples } from './source.js';
-import { UsageError } from './usage-error.js';
 import { askWays } from './ways.js';
-
-const initUsage = `guestlist init: from a database of yours to a first dashboard
-
-  guestlist init [--yes] [--database URL] [--tenant-table TABLE] [--client-column COLUMN] [--shared TABLES]
-                 [--origin ORIGIN] [--claim NAME] [--port PORT]
-
-It looks at the database, asks what it cannot know, and writes into this folder: guestlist.yaml and guestlist.env (the
-configuration), policy.yaml with tests, definitions/ (the datamart and a dashboard), host-page.mjs (a page to try them),
-and data/ (the metadata). Then \`guestlist serve\` runs it. The database is only read.
-
-  --database URL         ${urlExamples}
-  --tenant-table TABLE   the table that lists your customers, each of which is a tenant
-  --client-column COLUMN the column of the other tables that holds a tenant's key
-  --shared TABLES        tables whose every row all tenants may read, with commas between them; none if left out
-  --origin ORIGIN        where your pages run; ${trialOrigin} if left out
-  --claim NAME           the claim of your sessions that holds the tenant; tenant_id if left out
-  --port PORT            the port of Guestlist; the first free one from 3000 if left out
-  --yes                  ask nothing: flags, and what the database's keys and names propose
-
-A table whose rows have no tenant is left out, and init says why. Without a terminal it asks nothing.`;
-
-const options = {
-  database: { type: 'string' },
-  'tenant-table': { type: 'string' },
-  'client-column': { type: 'string' },
-  shared: { type: 'string' },
-  origin: { type: 'string' },
-  claim: { type: 'string' },
-  port: { type: 'string' },
-  yes: { type: 'boolean', short: 'y' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
-
-type Values = Flags & { readonly port?: string | undefined; readonly yes?: boolean | undefined };
 
 /** Files that a second `init` would overwrite. */
 const ownFiles = [
@@ -92,14 +59,20 @@ const ownFiles = [
 const assertFresh = (folder: string): void => {
   const there = ownFiles.filter((name) => existsSync(join(folder, name)));
   if (there.length === 0) return;
-  throw new UsageError(
+  throw new WrongCall(
     `${there.join(', ')} in this folder would be overwritten: start in an empty folder, or remove them first`,
   );
 };
 
-const readClaim = (claim = 'tenant_id'): string => {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(claim)) throw new UsageError(`--claim ${claim}: letters, digits and _`);
-  return claim;
+const readClaim = (text: string): string => {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return text;
+  throw new InvalidArgumentError('Give letters, digits and _.');
+};
+
+const readPort = (text: string): number => {
+  const port = readCount(text);
+  if (port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError('Give a port from 1 to 65535.');
 };
 
 type Source = {
@@ -136,7 +109,7 @@ const withSource = async <R>(connection: DatasourceConnection, work: (source: So
 type Chosen = { readonly draft: Draft; readonly facts: Facts };
 
 const chooseTables = async (asking: Asking, flags: Flags, { connection, tables, ask }: Source): Promise<Chosen> => {
-  if (tables.length === 0) throw new UsageError(`${placeOf(connection)} has no table that this user may read`);
+  if (tables.length === 0) throw new WrongCall(`${placeOf(connection)} has no table that this user may read`);
   console.log(`\n${tables.length} tables in ${placeOf(connection)}\n${tablesReport(tables)}\n`);
   const proposals = proposeFor(tables);
   const tenants = await askTenantTable(asking, flags, tables, proposals);
@@ -251,14 +224,16 @@ This is the set-up with one gateway: \`guestlist serve\` runs gateway and servic
 instead, run \`guestlist serve --only service\`, and see docs/explanation/replicas.md.`;
 
 /** Only a terminal is asked. The library is loaded only then. */
-const askingOf = async ({ yes }: Values): Promise<Asking> =>
-  yes === true || !process.stdin.isTTY || !process.stdout.isTTY ? null : import('@clack/prompts');
+const askingOf = async (yes: true | undefined): Promise<Asking> =>
+  yes || !process.stdin.isTTY || !process.stdout.isTTY ? null : import('@clack/prompts');
 
-const run = async (values: Values, readServiceToken: ReadServiceToken): Promise<void> => {
+type Given = Flags & { readonly claim: string; readonly port?: number; readonly yes?: true };
+
+const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServiceToken): Promise<void> => {
   const folder = resolve('.');
   assertFresh(folder);
-  const [port, claim] = [await choosePort(values.port), readClaim(values.claim)];
-  const asking = await askingOf(values);
+  const port = await choosePort(values.port);
+  const asking = await askingOf(yes);
   const connection = readDatabaseUrl(await askDatabase(asking, values));
   await withSource(connection, async (source) => {
     const chosen = await chooseTables(asking, values, source);
@@ -286,19 +261,27 @@ const run = async (values: Values, readServiceToken: ReadServiceToken): Promise<
   });
 };
 
-/** Runs it. Answers the exit code: 2 where it was called wrongly. Throws Error with what to mend. */
-export const runInit = async (args: readonly string[], readServiceToken: ReadServiceToken): Promise<number> => {
-  const { values } = parseOptions({ args: [...args], options });
-  if (values.help === true) {
-    console.log(initUsage);
-    return 0;
-  }
-  try {
-    await run(values, readServiceToken);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    console.error(`guestlist: ${error.message}`);
-    return 2;
-  }
-};
+/** Throws WrongCall, and Error with what to mend. */
+export const initCommand = (readServiceToken: ReadServiceToken) =>
+  new Command()
+    .description(
+      `Leads from a database of yours to a first dashboard. It looks at the database, asks what it cannot know, and writes into this
+folder: guestlist.yaml and guestlist.env (the configuration), policy.yaml with tests, definitions/ (the datamart and a
+dashboard), host-page.mjs (a page to try them), and data/ (the metadata). Then "guestlist serve" runs it. The database is
+only read.
+
+A table whose rows have no tenant is left out, and init says why. Without a terminal it asks nothing.`,
+    )
+    .option('--database <url>', urlExamples)
+    .option('--tenant-table <table>', 'the table that lists your customers, each of which is a tenant')
+    .option('--client-column <column>', "the column of the other tables that holds a tenant's key")
+    .option(
+      '--shared <tables>',
+      'tables whose every row all tenants may read, with commas between them; none if left out',
+      readNames,
+    )
+    .option('--origin <origin>', `where your pages run; ${trialOrigin} if left out`)
+    .option('--claim <name>', 'the claim of your sessions that holds the tenant', readClaim, 'tenant_id')
+    .option('--port <port>', 'the port of Guestlist; the first free one from 3000 if left out', readPort)
+    .option('-y, --yes', "ask nothing: options, and what the database's keys and names propose")
+    .action((given) => run(given, readServiceToken));

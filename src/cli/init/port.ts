@@ -1,7 +1,6 @@
 /** The port that `init` writes into the configuration. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { UsageError } from './usage-error.js';
 
 export const usualPort = 3000;
 
@@ -19,12 +18,8 @@ const isFree = async (port: number): Promise<boolean> => {
 };
 
 /** The given port, or else the first free one from the usual port on. */
-export const choosePort = async (given: string | undefined): Promise<number> => {
-  if (given !== undefined) {
-    const port = Number(given);
-    if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-    throw new UsageError(`--port ${given}: a port from 1 to 65535`);
-  }
+export const choosePort = async (given: number | undefined): Promise<number> => {
+  if (given !== undefined) return given;
   for (let port = usualPort; port < usualPort + 20; port += 1) if (await isFree(port)) return port;
   return usualPort;
 };

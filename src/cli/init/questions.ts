@@ -6,17 +6,16 @@ import {
   type SourceProposals,
 } from '../../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import { WrongCall } from '../kit/exit.js';
 import type { LeftOut } from './draft.js';
 import { urlExamples } from './source.js';
-import { UsageError } from './usage-error.js';
 
 export type Flags = {
-  readonly database?: string | undefined;
-  readonly 'tenant-table'?: string | undefined;
-  readonly 'client-column'?: string | undefined;
-  readonly shared?: string | undefined;
-  readonly origin?: string | undefined;
-  readonly claim?: string | undefined;
+  readonly database?: string;
+  readonly tenantTable?: string;
+  readonly clientColumn?: string;
+  readonly shared?: readonly string[];
+  readonly origin?: string;
 };
 
 /** The end of the questions by Ctrl-C. Nothing was written by then. */
@@ -38,7 +37,7 @@ export const answerTo = async <Value>(clack: Clack, asked: Promise<Value>): Prom
 
 export const askDatabase = async (asking: Asking, { database }: Flags): Promise<string> => {
   if (database !== undefined) return database;
-  if (asking === null) throw new UsageError(`give the URL of your database: --database ${urlExamples}`);
+  if (asking === null) throw new WrongCall(`give the URL of your database: --database ${urlExamples}`);
   const message = `Where is your database? (${urlExamples})`;
   const validate = (value: string | undefined) => ((value ?? '').trim() === '' ? 'the URL is needed' : undefined);
   return answerTo(
@@ -53,10 +52,10 @@ const findTable = (tables: readonly SourceTable[], name: string): SourceTable =>
   const found = tables.filter((table) => table.tableName === name || qualifiedName(table) === name);
   const [only, other] = found;
   if (only === undefined) {
-    throw new UsageError(`there is no table "${name}"; the database has ${tables.map(qualifiedName).join(', ')}`);
+    throw new WrongCall(`there is no table "${name}"; the database has ${tables.map(qualifiedName).join(', ')}`);
   }
   if (other !== undefined)
-    throw new UsageError(`several tables are named "${name}": ${found.map(qualifiedName).join(', ')}`);
+    throw new WrongCall(`several tables are named "${name}": ${found.map(qualifiedName).join(', ')}`);
   return only;
 };
 
@@ -70,7 +69,7 @@ const keyOf = (
   const named = table.columns.find(({ columnName }) => columnName === clientColumn || columnName === 'id')?.columnName;
   const key = known ?? single ?? named;
   if (key === undefined)
-    throw new UsageError(`table ${qualifiedName(table)} has no key of one column that could identify a tenant`);
+    throw new WrongCall(`table ${qualifiedName(table)} has no key of one column that could identify a tenant`);
   return key;
 };
 
@@ -106,15 +105,15 @@ export const askTenantTable = async (
   const { tenantTables } = proposals;
   const choose = (table: SourceTable): TenantChoice => ({
     table,
-    keyColumn: keyOf(table, tenantTables, flags['client-column']),
+    keyColumn: keyOf(table, tenantTables, flags.clientColumn),
   });
-  if (flags['tenant-table'] !== undefined) return choose(findTable(tables, flags['tenant-table']));
+  if (flags.tenantTable !== undefined) return choose(findTable(tables, flags.tenantTable));
   if (asking === null) {
     const [best] = tenantTables;
     if (best === undefined) {
       const [likely] = tenantOptions(tables, proposals).filter(({ hint }) => hint !== undefined);
       const by = likely === undefined ? '' : ` (by its keys perhaps ${likely.label}: ${likely.hint})`;
-      throw new UsageError(`no table is named like your customers: name it by --tenant-table${by}`);
+      throw new WrongCall(`no table is named like your customers: name it by --tenant-table${by}`);
     }
     return choose(findTable(tables, qualifiedName(best)));
   }
@@ -144,10 +143,10 @@ export const askClientColumn = async (
   choice: TenantChoice,
   proposals: SourceProposals,
 ): Promise<string | undefined> => {
-  const named = flags['client-column'];
+  const named = flags.clientColumn;
   if (named !== undefined) {
     if (tables.some(({ columns }) => columns.some(({ columnName }) => columnName === named))) return named;
-    throw new UsageError(`no table has a column "${named}"`);
+    throw new WrongCall(`no table has a column "${named}"`);
   }
   const names = clientColumnNames(choice, proposals);
   if (asking === null || names.length === 0) return names[0]?.[0];
@@ -171,10 +170,7 @@ export const askShared = async (
   tables: readonly SourceTable[],
   leftOut: readonly LeftOut[],
 ): Promise<readonly string[]> => {
-  if (shared !== undefined) {
-    const names = shared.split(',').map((name) => name.trim());
-    return names.filter((name) => name !== '').map((name) => qualifiedName(findTable(tables, name)));
-  }
+  if (shared !== undefined) return shared.map((name) => qualifiedName(findTable(tables, name)));
   const offered = leftOut.filter(({ mayHaveTenants }) => !mayHaveTenants);
   if (asking === null || offered.length === 0) return [];
   const message =
@@ -193,7 +189,7 @@ const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).
 export const askOrigin = async (asking: Asking, { origin }: Flags, usual: string): Promise<string> => {
   const fault = 'an origin is scheme, host and port alone, such as https://app.example.com';
   if (origin !== undefined) {
-    if (!isOrigin(origin)) throw new UsageError(`--origin ${origin}: ${fault}`);
+    if (!isOrigin(origin)) throw new WrongCall(`--origin ${origin}: ${fault}`);
     return origin;
   }
   if (asking === null) return usual;

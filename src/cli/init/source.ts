@@ -1,7 +1,7 @@
 /** Reads the URL of a customer's database, as `init` takes it. */
 import { basename, isAbsolute, resolve } from 'node:path';
 import type { DatasourceConnection, ServerConnection } from '../../domain/organization.js';
-import { UsageError } from './usage-error.js';
+import { WrongCall } from '../kit/exit.js';
 
 export const urlExamples =
   'postgres://user:password@host:5432/database, mysql://…, clickhouse://…, or the path of a DuckDB file';
@@ -23,9 +23,9 @@ const wantsSsl = (url: URL): boolean => {
 const readServer = (url: URL): DatasourceConnection => {
   const server = servers[url.protocol];
   const database = decodeURIComponent(url.pathname.slice(1));
-  if (server === undefined) throw new UsageError(`unknown kind of database "${url.protocol}": give ${urlExamples}`);
+  if (server === undefined) throw new WrongCall(`unknown kind of database "${url.protocol}": give ${urlExamples}`);
   if (url.hostname === '' || database === '')
-    throw new UsageError(`the URL needs a host and a database: ${urlExamples}`);
+    throw new WrongCall(`the URL needs a host and a database: ${urlExamples}`);
   const isSsl = wantsSsl(url);
   const usual = server.type === 'CLICKHOUSE' && isSsl ? 8443 : server.port;
   return {
@@ -40,13 +40,13 @@ const readServer = (url: URL): DatasourceConnection => {
   };
 };
 
-/** Throws UsageError, without the URL's text: it may hold a password. */
+/** Throws WrongCall, without the URL's text: it may hold a password. */
 export const readDatabaseUrl = (text: string): DatasourceConnection => {
   const path = text.replace(/^(duckdb|file):(\/\/)?/, '');
   if (!/^[a-z]+:\/\//i.test(path)) {
     return { datasourceType: 'DUCKDB', path: isAbsolute(path) ? path : resolve(path) };
   }
-  if (!URL.canParse(text)) throw new UsageError(`the database URL cannot be read: give ${urlExamples}`);
+  if (!URL.canParse(text)) throw new WrongCall(`the database URL cannot be read: give ${urlExamples}`);
   return readServer(new URL(text));
 };
 

@@ -11,6 +11,10 @@ export type TerminalStream = Pick<NodeJS.WriteStream, 'write'> &
 export const paint = (style: Style, text: string, stream: TerminalStream = process.stdout): string =>
   stream.isTTY === true && stream.hasColors?.() === true ? styleText(style, text, { validateStream: false }) : text;
 
+/** Prints why a command ends. */
+export const printError = (message: string): void =>
+  console.error(`${paint('red', 'guestlist:', process.stderr)} ${message}`);
+
 /** Words of states that people look for in a table. */
 const stateStyles: ReadonlyMap<string, Style> = new Map([
   ...['complete', 'ready', 'done', 'up-to-date', 'finished', 'written'].map((word) => [word, 'green'] as const),

@@ -36,7 +36,8 @@ export const conformanceUsage = `guestlist conformance: checks a server against 
 
 Exit code: 0 all checks hold, 1 a check fails, 2 wrong arguments. The run deletes everything that it creates.`;
 
-const flags = {
+/** What it takes, also for the command line around it. */
+export const flags = {
   'base-url': { type: 'string' },
   'service-token': { type: 'string' },
   'api-key': { type: 'string' },
@@ -69,12 +70,9 @@ const isAddress = (text: string): boolean => {
   }
 };
 
-/**
- * Reads the arguments with `parse`, which may explain unknown options better than Node.js. Returns a message if they are wrong, undefined for
- * `--help`.
- */
-export const readOptions = (args: readonly string[], parse = parseArgs): Options | string | undefined => {
-  const { values } = parse({ args: [...args], options: flags });
+/** Reads the arguments. Returns a message if they are wrong, undefined for `--help`. */
+export const readOptions = (args: readonly string[]): Options | string | undefined => {
+  const { values } = parseArgs({ args: [...args], options: flags });
   if (values.help === true) return undefined;
   const only = readOnly(values.only);
   if (typeof only === 'string') return only;
