@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { gatewayToken, manager, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';
@@ -249,4 +250,34 @@ describe('tenants-provision', () => {
     expect(await messageOf({})).toContain('onSignUp');
     expect(await messageOf({ clientIds: ['a\u0001b'], templates: ['delays'] })).toContain('control characters');
   });
+});
+
+describe('tenant-delete', () => {
+  it('erases a tenant beside a revocation that the database cannot read as JSON', async () => {
+    const { granted, command, ledger } = await start();
+    await granted({ ...manager, org_id: 'A' });
+    await ledger.db
+      .insertInto('pending_revocations')
+      .values({
+        ...{ id: randomUUID(), target: JSON.stringify({ by: 'tenant', clientId: 'a\u0000"b\ud800' }), attempts: 1 },
+        ...{ attempt_at: new Date('2999-01-01'), claimed_by: null, created_at: new Date() },
+      })
+      .execute();
+    expect(await command('tenant-delete', { clientId: 'A' })).toMatchObject({ data: { state: 'deleted' } });
+  });
+
+  it.each(['a\u0000', 'a\u0007', '\ud800'])(
+    'refuses %j, which no session names, as revocations do',
+    async (clientId) => {
+      const { command, ledger } = await start();
+      for (const name of ['tenant-delete', 'tenant-suspend', 'tenant-resume', 'erasure-report'])
+        expect((await command(name, { clientId })).error?.code).toBe('INVALID_REQUEST_BODY');
+      for (const target of [
+        { by: 'tenant', tenant: clientId },
+        { by: 'user', subject: clientId, issuer: null },
+      ])
+        expect((await command('revoke', { ...target, reason: 'r' })).error?.code).toBe('INVALID_REQUEST_BODY');
+      expect(await ledger.db.selectFrom('pending_revocations').selectAll().execute()).toEqual([]);
+    },
+  );
 });

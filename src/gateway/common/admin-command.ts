@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Callable, Rule, ToolWords } from '../../contract/callable.js';
+import { Refusal } from '../../domain/refusal.js';
 import type { StudioRole, StudioSession } from '../../domain/studio/person.js';
 import { decodeBody } from '../../http/faults.js';
 import type { Unchanging } from './answers.js';
@@ -81,16 +82,36 @@ export const changedBy = (...roles: readonly StudioRole[]): Ruled => ({ roles, r
 /** A change that Studio never makes. */
 export const operatorsAlone: Ruled = { reads: 'nothing', isChange: true };
 
+/** Whether a database can store every text of the value. It cannot store U+0000 or a lone surrogate. */
+const isStorable = (value: unknown): boolean => {
+  if (typeof value === 'string') return !value.includes('\0') && !/\p{Cs}/u.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
+};
+
+/** Throws INVALID_REQUEST_BODY, whoever runs the command: an operator, a page or an assistant. */
+const assertStorable = (input: unknown): void => {
+  if (isStorable(input)) return;
+  throw new Refusal(
+    'INVALID_REQUEST_BODY',
+    'The input holds U+0000 or half a character (a lone surrogate): leave it out.',
+    { reason: 'text-not-storable' },
+  );
+};
+
 /** Joins a command and its function. The input is checked against the schema before `run`. */
 export const adminCommand = <Input extends z.ZodType, Output extends z.ZodType>(
   declaration: CommandDeclaration<string, Input, Output>,
   run: (input: z.output<Input>, by: RunBy, signal: AbortSignal) => Promise<Unchanging<z.input<Output>>>,
 ): AdminCommand => ({
   ...declaration,
-  run: async (given, by, signal) =>
-    run(
-      decodeBody(declaration.input, given),
+  run: async (given, by, signal) => {
+    const input = decodeBody(declaration.input, given);
+    assertStorable(given);
+    return run(
+      input,
       by ?? { name: null, seesData: true, roles: ['owner'], studio: null },
       signal ?? new AbortController().signal,
-    ),
+    );
+  },
 });

@@ -10,20 +10,15 @@ import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit/audit.js';
 import type { EventAnswer, Lifecycle } from '../lifecycle/lifecycle.js';
+import { tenantId } from '../policy/tenant-id.js';
 import type { TenantEvent } from '../tenant/records.js';
 import type { TenantEventKind } from '../tenant/state.js';
 import type { Deliveries } from './deliveries.js';
 import { decodeSigned, type HookTrace, type SignedOptions, signedReader } from './receive.js';
 
-/** A clientId: 1 to 255 characters without control characters and lone surrogates, as for the tenant of a session. */
-const clientId = z
-  .string()
-  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text of 1 to 255 characters without control characters')
-  .max(255, 'must be text of 1 to 255 characters without control characters');
-
 /** The body of a hook. Other fields are ignored, since senders add their own, such as `type` and `data`. */
 const hookBody = z.object({
-  clientId,
+  clientId: tenantId,
   occurredAt: z.iso.datetime({ offset: true, error: 'must be a time as 2026-11-21T20:15:00.000Z' }),
 });
 

@@ -41,22 +41,8 @@ const assertOperator = async (
   );
 };
 
-/** Whether a database can store every text of the value. It cannot store U+0000 or a lone surrogate. */
-const isStorable = (value: unknown): boolean => {
-  if (typeof value === 'string') return !value.includes('\0') && !/\p{Cs}/u.test(value);
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
-};
-
-const readInput = async (request: IncomingMessage): Promise<unknown> => {
-  const text = await readText(request, maxInputBytes);
-  const input = parseJson(text, { maxBytes: maxInputBytes, levels: maxInputLevels });
-  if (isStorable(input)) return input;
-  throw new Refusal(
-    'INVALID_REQUEST_BODY',
-    'The body holds U+0000 or half a character (a lone surrogate): leave it out.',
-  );
-};
+const readInput = async (request: IncomingMessage): Promise<unknown> =>
+  parseJson(await readText(request, maxInputBytes), { maxBytes: maxInputBytes, levels: maxInputLevels });
 
 /**
  * The fields of a command's input that are logged. They are names and ids, and never contain claims, filters or

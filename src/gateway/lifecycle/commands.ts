@@ -9,6 +9,7 @@ import { type AdminCommand, adminCommand, changedBy, declareCommand, readBy } fr
 import { type Erasure, erasureReport } from '../erase/erasure.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { tenantStates } from '../ledger/tables.js';
+import { tenantId } from '../policy/tenant-id.js';
 import type { TenantRecords } from '../tenant/records.js';
 import type { TenantEventKind } from '../tenant/state.js';
 import { eventAnswer, type Lifecycle } from './lifecycle.js';
@@ -22,7 +23,7 @@ export type TenantCommandOptions = {
   readonly clock: Clock;
 };
 
-const oneTenant = z.strictObject({ clientId: z.string().min(1).max(255) });
+const oneTenant = z.strictObject({ clientId: tenantId });
 
 const erasures = z.object({
   state: z.enum(tenantStates).nullable(),

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /**
  * Pattern of a tenant id. It excludes control characters and lone surrogates, so that two ids never have the same
  * encoding.
@@ -11,3 +13,9 @@ export const tenantIdShape = 'text of 1 to 255 characters without control charac
 /** Whether the value is a valid clientId. Ids are compared character by character, not by appearance. */
 export const isTenantId = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= maxLength && pattern.test(value);
+
+/** A clientId in what callers send. */
+export const tenantId = z
+  .string()
+  .regex(pattern, `must be ${tenantIdShape}`)
+  .max(maxLength, `must be ${tenantIdShape}`);

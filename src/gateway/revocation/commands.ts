@@ -3,9 +3,12 @@ import { z } from 'zod';
 import { identifierOf } from '../authenticate/signed-session.js';
 import { type AdminCommand, adminCommand, changedBy, declareCommand } from '../common/admin-command.js';
 import type { Policies } from '../policy/policies.js';
+import { tenantId } from '../policy/tenant-id.js';
 import { type Revocations, type RevocationTarget, revocationAnswer } from './revocations.js';
 
-const name = z.string().min(1).max(255);
+/** As in sessions: the service knows no other users and tenants, so it would refuse their revocation for ever. */
+const name = tenantId;
+const issuer = z.string().min(1).max(255);
 /** The complete digest. A part of it would match no policy, and the command would still report success. */
 const policyDigest = z.string().regex(/^[0-9a-f]{64}$/, 'must be the whole digest of a policy, 64 hexadecimal digits');
 const reason = z.string().min(1).max(500);
@@ -14,7 +17,7 @@ const reason = z.string().min(1).max(500);
  * A user, as identified by the host's sessions. The issuer is required, since the same subject of another issuer is
  * another user.
  */
-const user = { by: z.literal('user'), subject: name, issuer: name.nullable(), tenant: name.optional(), reason };
+const user = { by: z.literal('user'), subject: name, issuer: issuer.nullable(), tenant: name.optional(), reason };
 const endsSessions = z.boolean().default(false);
 
 const revokeInput = z.discriminatedUnion('by', [
