@@ -42,7 +42,7 @@ const schedule = made
         moment: z.string(),
         counts: z
           .partialRecord(z.enum([...deliveryStates, 'checked']), z.number())
-          .describe('Deliveries in each state. `checked`: those of an alert, for a person who sees no data.'),
+          .describe('Deliveries in each state. `checked`: those of an alert or a file, for a person who sees no data.'),
       })
       .nullable()
       .describe('What became of the latest moment.'),

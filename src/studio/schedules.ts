@@ -1,7 +1,7 @@
 /** The commands for the reports and alerts of all users: where they go and what became of them, never what they say. */
 import { z } from 'zod';
 import { maskedAddress } from '../domain/deliver/address.js';
-import { toldSchedule } from '../domain/deliver/history.js';
+import { blindSchedule } from '../domain/deliver/history.js';
 import type { SchedulesOfAll, WatchedSchedule } from '../domain/deliver/operator.js';
 import { Refusal } from '../domain/refusal.js';
 import {
@@ -30,10 +30,10 @@ export const resumeSchedule = declareCommand('schedule-resume', oneSchedule, pau
   auditDetail: ofSchedule,
 });
 
-/** What an operator may know of a schedule. A person who sees no data sees no address of a user, nor what alerts found. */
+/** What an operator may know of a schedule. A person who sees no data sees no address of a user, nor what rows decide. */
 const shownSchedule = (watched: WatchedSchedule, { seesData }: RunBy) => {
   const { owner, ...schedule } = watched;
-  const { last } = seesData ? watched : toldSchedule(watched);
+  const { last } = seesData ? watched : blindSchedule(watched);
   return {
     ...{ id: schedule.id, name: schedule.name, format: schedule.format, channel: schedule.channel },
     ...{ clientId: owner.clientId, dashboardId: schedule.openedId },

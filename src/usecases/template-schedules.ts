@@ -4,7 +4,7 @@
  */
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
 import { maskedAddress } from '../domain/deliver/address.js';
-import { concealed, type ToldDelivery, wasAskedLately } from '../domain/deliver/history.js';
+import { concealed, dependsOnRows, type ToldDelivery, wasAskedLately } from '../domain/deliver/history.js';
 import {
   concealedHost,
   type HostSchedule,
@@ -204,16 +204,17 @@ export const deleteTemplateSchedule =
   };
 
 /**
- * Whether a request must wait: while a report is on its way. A message of an alert that is on its way says that a user's
- * rows are in breach, so for a person who sees no data only the time since the last request counts.
+ * Whether a request must wait: while a report is on its way. An alert that is on its way says that a user's rows are in
+ * breach, and a file that is tried again that a query failed, so for a person who sees no data only the time since the
+ * last request counts.
  */
 const mustWait = async (
   store: Store,
   caller: ApiKeyCaller,
-  { id, alert }: HostSchedule,
+  { id, format }: HostSchedule,
   now: Date,
 ): Promise<boolean> =>
-  alert === null || seesData(caller)
+  !dependsOnRows({ format }) || seesData(caller)
     ? store.deliveries.hasOpen(id)
     : wasAskedLately(await store.deliveries.list(id, mostHostListed), now);
 
@@ -239,17 +240,17 @@ export const sendTemplateSchedule =
     return { id: delivery.id };
   };
 
-/** Returns the latest deliveries, the newest first. A person who sees no data sees no address, and not what alerts found. */
+/** Returns the latest deliveries, the newest first. A person who sees no data sees no address, and not what rows decide. */
 export const listTemplateDeliveries =
   ({ store }: Pick<Deps, 'store'>) =>
   async (
     caller: ApiKeyCaller,
     { scheduleId, clientId }: Named & { readonly clientId?: string | undefined },
   ): Promise<readonly ToldDelivery[]> => {
-    const { alert } = await findSchedule(store, caller, scheduleId);
+    const schedule = await findSchedule(store, caller, scheduleId);
     const found = namingUsers(await store.deliveries.list(scheduleId, mostHostListed, clientId));
     const shown = found.filter(({ state }) => state !== 'shared');
     if (seesData(caller)) return shown;
     const masked = shown.map((each) => ({ ...each, recipient: maskedAddress(each.recipient) }));
-    return alert === null ? masked : masked.map(concealed);
+    return dependsOnRows(schedule) ? masked.map(concealed) : masked;
   };

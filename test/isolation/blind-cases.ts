@@ -272,6 +272,17 @@ export const firstMessages = (howMany: number, metrics: number): readonly Asked[
   const whole = '§defaults:1';
   const reports = ofEach((who) => [board, aReport(`first report ${who}`, whole)]);
   const sent = ofEach((who) => [aSending(whole, who * 2)]);
+  // A file of a metric whose query fails depending on the rows.
+  const risky = '§risky:1';
+  const path = `/api/v2/guest/dashboards/{${risky}}`;
+  const files = ofEach((who) => [
+    { what: 'open', method: 'GET', path },
+    {
+      ...aReport(`first file ${who}`, risky),
+      body: { name: `first file ${who}`, format: 'csv', recurrence: daily, metricIds: ['§metricOfrisky:0'] },
+    },
+  ]);
+  const filesSent = ofEach((who) => [aSending(risky, (howMany + who) * 2)]);
   // Nobody asks for these alerts, so only what is in breach is told.
   const alerts = ofEach((who) =>
     picks.flatMap((pick) =>
@@ -280,7 +291,7 @@ export const firstMessages = (howMany: number, metrics: number): readonly Asked[
       ),
     ),
   );
-  return [...reports, ...sent, ...alerts];
+  return [...reports, ...sent, ...files, ...filesSent, ...alerts];
 };
 
 /** What became of these messages, as each person of Studio is told. */

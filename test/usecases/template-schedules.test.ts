@@ -174,15 +174,18 @@ test('one whose channel the configuration lost can be paused and renamed still, 
   await remove(scheduleId);
 });
 
-test('a person who sees no data is not told what an alert found', async () => {
-  const { id: scheduleId } = await create({ format: 'alert', alert, isPaused: true });
+test.each([
+  ['what an alert found', { format: 'alert', alert } as const],
+  ['whether a file could be read', { format: 'csv' } as const],
+])('a person who sees no data is not told %s', async (_, format) => {
+  const { id: scheduleId } = await create({ ...format, isPaused: true });
   const { store } = world;
   const [schedule] = await store.schedules.listOfHost(world.api().dataAppId, scheduleId);
   if (schedule === undefined) throw new Error('the schedule is there');
   const moment = world.deps.clock.now();
   const skipped = (user: string, reason: 'nothing-to-tell' | 'no-right') =>
     ({
-      id: `found-${user}`,
+      id: `found-${user}-${scheduleId}`,
       moment,
       isRequested: false,
       state: 'skipped',
@@ -211,13 +214,16 @@ test('a person who sees no data is not told what an alert found', async () => {
   await remove(scheduleId);
 });
 
-test('a person who sees no data is not told by a refusal that a message of an alert is on its way', async () => {
-  const { id: scheduleId } = await create({ format: 'alert', alert, isPaused: true });
+test.each([
+  ['a message of an alert is on its way', { format: 'alert', alert } as const],
+  ['a file is tried again', { format: 'csv' } as const],
+])('a person who sees no data is not told by a refusal that %s', async (_, format) => {
+  const { id: scheduleId } = await create({ ...format, isPaused: true });
   const { store } = world;
   const [schedule] = await store.schedules.listOfHost(world.api().dataAppId, scheduleId);
   if (schedule === undefined) throw new Error('the schedule is there');
   const moment = world.deps.clock.now();
-  const open = { id: 'open-ann', moment, isRequested: false, state: 'due', reason: null } as const;
+  const open = { id: `open-ann-${scheduleId}`, moment, isRequested: false, state: 'due', reason: null } as const;
   await store.deliveries.insert(schedule, [{ ...open, recipient: tenantRecipient('a', 'ann') }], moment);
   const send = (caller = world.api()) => sendTemplateSchedule(deps())(caller, { scheduleId });
   await refusedWith('sendTemplateSchedule INVALID_REQUEST_BODY', send(), 'on its way');

@@ -1,6 +1,6 @@
 /** What somebody may learn of deliveries that others got by their own right. */
 import type { WatchedSchedule } from './operator.js';
-import type { Delivery, DeliveryReason, DeliveryState } from './schedule.js';
+import type { Delivery, DeliveryReason, DeliveryState, Schedule } from './schedule.js';
 
 /** `checked`: it was decided what the recipient gets, and nobody else is told what that was. */
 export type ToldState = DeliveryState | 'checked';
@@ -32,7 +32,7 @@ const concealedOutcome = ({ state, reason }: Pick<Delivery, 'state' | 'reason'>)
   return isUntouched || isOpen ? { state, reason } : { state: 'checked', reason: null };
 };
 
-/** A delivery of an alert to another user. */
+/** A delivery of an alert to another user, or of a message that rows decide for a person who sees no data. */
 export const concealed = (delivery: Delivery): ToldDelivery => ({
   ...delivery,
   ...concealedOutcome(delivery),
@@ -51,9 +51,19 @@ export type ToldSchedule = Omit<WatchedSchedule, 'last'> & {
   readonly last: (Omit<NonNullable<WatchedSchedule['last']>, keyof Outcome> & Outcome) | null;
 };
 
-export const toldSchedule = (schedule: WatchedSchedule): ToldSchedule => {
-  const { format, last } = schedule;
-  if (format !== 'alert' || last === null) return schedule;
+const withoutOutcome = (schedule: WatchedSchedule): ToldSchedule => {
+  const { last } = schedule;
+  if (last === null) return schedule;
   // A moment of an attempt tells that a message was sent.
   return { ...schedule, last: { ...last, ...concealedOutcome(last), finishedAt: null } };
 };
+
+export const toldSchedule = (schedule: WatchedSchedule): ToldSchedule =>
+  schedule.format === 'alert' ? withoutOutcome(schedule) : schedule;
+
+/** Whether rows decide what becomes of a message: a file whose query fails, or is too large, is not sent. */
+export const dependsOnRows = ({ format }: Pick<Schedule, 'format'>): boolean => format !== 'link';
+
+/** A schedule as people who see no data are told of it. */
+export const blindSchedule = (schedule: WatchedSchedule): ToldSchedule =>
+  dependsOnRows(schedule) ? withoutOutcome(schedule) : schedule;

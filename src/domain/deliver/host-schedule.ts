@@ -4,7 +4,7 @@
  * recipients, and one for each recipient is a message.
  */
 import type { Metric } from '../dashboard/metric.js';
-import type { ToldState } from './history.js';
+import { dependsOnRows, type ToldState } from './history.js';
 import { everyone } from './recipients.js';
 import type { Delivery, DeliveryState, Schedule, ScheduleOwner } from './schedule.js';
 
@@ -61,10 +61,10 @@ export type ToldHostSchedule = Omit<HostSchedule, 'last'> & {
   readonly last: { readonly moment: Date; readonly counts: Readonly<Partial<Record<ToldState, number>>> } | null;
 };
 
-/** For a person who sees no data: how many messages of an alert left says how many users' rows are in breach. */
+/** For a person who sees no data: how many messages left says of how many users the rows are in breach, or make a query fail. */
 export const concealedHost = (schedule: HostSchedule): ToldHostSchedule => {
-  const { alert, last } = schedule;
-  if (alert === null || last === null) return schedule;
+  const { last } = schedule;
+  if (!dependsOnRows(schedule) || last === null) return schedule;
   const checked = Object.values(last.counts).reduce((sum, count) => sum + count, 0);
   return { ...schedule, last: { ...last, counts: { checked } } };
 };
