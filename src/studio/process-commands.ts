@@ -43,7 +43,7 @@ export const readSystemCommand = declareCommand(
 /** Without `sql` for those who may not read definitions, and without what rows tell for those who may not see data. */
 type SlowQueries = {
   readonly since: Date;
-  readonly clients: readonly (Partial<ClientUse> & Pick<ClientUse, 'dataAppId' | 'clientId' | 'queries' | 'ms'>)[];
+  readonly clients: readonly (Partial<ClientUse> & Pick<ClientUse, 'dataAppId' | 'clientId' | 'ms'>)[];
   readonly slowest: readonly (Partial<QueryNote> & Omit<QueryNote, 'rows' | 'failure' | 'sql'>)[];
   /** Null for those who may not see data. */
   readonly failed: SlowQueries['slowest'] | null;
@@ -57,7 +57,7 @@ export const listSlowQueries = declareCommand(
   {
     title: 'List slow and failed queries',
     description:
-      'Lists the slowest and the latest failed queries of this process, by tenant. Without access to data: the slowest, failed or not, and no numbers of rows.',
+      'Lists the slowest and the latest failed queries of this process, by tenant. Without access to data: the slowest, failed or not, each once, and no numbers of rows and queries.',
   },
 );
 
@@ -76,6 +76,15 @@ export const readPlan = declareCommand(
 // They are of the configuration, so nothing of them is changed here.
 export const listSigningKeys = declareCommand('signing-keys', noInput, written<SigningKeys>(), readBy('auditor'));
 
+/** The slowest of each statement. A query that fails is not kept, and so runs again: how often one ran tells its outcome. */
+const eachOnce = (notes: readonly QueryNote[]): readonly QueryNote[] => {
+  const seen = new Set<string>();
+  return notes.filter(({ dataAppId, clientId, datasource, sql }) => {
+    const key = JSON.stringify([dataAppId, clientId, datasource, sql]);
+    return !seen.has(key) && seen.add(key);
+  });
+};
+
 const slowQueries = (queries: ReadQueries, by: RunBy) => {
   const { slowest, failed, finished, clients, since } = queries.read();
   const shown = <Note extends Pick<QueryNote, 'sql'>>({ sql, ...note }: Note) =>
@@ -83,13 +92,8 @@ const slowQueries = (queries: ReadQueries, by: RunBy) => {
   if (by.seesData) return { since, clients, slowest: slowest.map(shown), failed: failed.map(shown) };
   return {
     since,
-    clients: clients.map(({ dataAppId, clientId, queries: count, ms }) => ({
-      dataAppId,
-      clientId,
-      queries: count,
-      ms,
-    })),
-    slowest: finished.map(({ rows: _, failure: __, ...note }) => shown(note)),
+    clients: clients.map(({ dataAppId, clientId, ms }) => ({ dataAppId, clientId, ms })),
+    slowest: eachOnce(finished).map(({ rows: _, failure: __, ...note }) => shown(note)),
     failed: null,
   };
 };

@@ -62,12 +62,13 @@ describe('what is remembered', () => {
     );
     expect(JSON.stringify(watch.read())).not.toContain('name of a tenant');
     watch.forget('app', 'b');
-    const { clients, slowest, failed } = watch.read();
-    expect([clients, slowest, failed].map((all) => all.map(({ clientId }) => clientId))).toEqual([['a'], ['a'], []]);
+    const { clients, slowest, finished, failed } = watch.read();
+    const left = [clients, slowest, finished, failed].map((all) => all.map(({ clientId }) => clientId));
+    expect(left).toEqual([['a'], ['a'], ['a'], []]);
     watch.forget('other', null);
     expect(watch.read().clients).toHaveLength(1);
     watch.forget('app', null);
-    expect(watch.read()).toMatchObject({ clients: [], slowest: [], failed: [] });
+    expect(watch.read()).toMatchObject({ clients: [], slowest: [], finished: [], failed: [] });
   });
 
   it('no query that its callers gave up', async () => {

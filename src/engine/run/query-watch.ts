@@ -142,7 +142,7 @@ export const createQueryWatch = (clock: Clock, timing: Timing = systemTiming): Q
     forget: (dataAppId, clientId) => {
       const isMeant = (owner: Owner) =>
         owner.dataAppId === dataAppId && (clientId === null || owner.clientId === clientId);
-      for (const part of [counts, slowest, failed]) part.forget(isMeant);
+      for (const part of [counts, slowest, finished, failed]) part.forget(isMeant);
     },
   };
 };

@@ -173,7 +173,7 @@ const usageOf = ({ clientId, usage }: Tenant, use: readonly TenantUse[]): Templa
     ['Tokens', usage.mints.toLocaleString()],
     ['Last login', moment(usage.lastMintAt, 'none')],
     ...outcome('Questions', ({ questions }) => questions),
-    ['Queries', sum(({ queries }) => queries).toLocaleString()],
+    ...outcome('Queries', ({ queries }) => queries),
     ...outcome('Rows', ({ rows }) => rows),
     ['Time of databases', `${(sum(({ ms }) => ms) / 1000).toLocaleString(undefined, { maximumFractionDigits: 2 })} s`],
     ...outcome('Failed queries', ({ failed }) => failed),
