@@ -31,6 +31,7 @@ type Login = {
   readonly tenant: Tenant;
   readonly user: User;
   readonly token: string;
+  readonly expiresAt: string;
   /** The tenant's `changes` when the token was requested, and when it was answered. */
   readonly changes: readonly [number, number];
   /** Whether no revocation of the user had begun when the token was answered. */
@@ -75,6 +76,8 @@ const returningUsers = 50;
 const waitMs = 20;
 /** Interval of repeated requests in milliseconds; short, as in an impatient host. */
 const retryEveryMs = 100;
+/** A token that ends so soon may have ended when it is checked. */
+const expiryMarginMs = 60_000;
 /** Number of tokens from before the last kill that are checked again after each kill. */
 const sampleOfEarlier = 30;
 
@@ -167,9 +170,9 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
     const { status, body } = await askToken(tenant.clientId, user.sub);
     if (status !== 200) return;
     acknowledged += 1;
-    const { token } = JSON.parse(body);
+    const { token, expiresAt } = JSON.parse(body);
     const isBeforeRevocation = user.revocation === 'none';
-    logins.push({ tenant, user, token, changes: [before, tenant.changes], isBeforeRevocation });
+    logins.push({ tenant, user, token, expiresAt, changes: [before, tenant.changes], isBeforeRevocation });
   };
   const logInSomebody = async (): Promise<void> => {
     while (!isStopped) await logIn((random() < 0.7 ? tenants.at(-Math.ceil(random() * 6)) : undefined) ?? steady);
@@ -215,7 +218,13 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
   };
 
   /** Whether a token must be able to read. Undefined: both outcomes are correct. */
-  const mustRead = ({ tenant, user, changes: [asked, answered], isBeforeRevocation }: Login): boolean | undefined => {
+  const mustRead = (login: Login): boolean | undefined => {
+    const {
+      tenant,
+      user,
+      changes: [asked, answered],
+      isBeforeRevocation,
+    } = login;
     const { revocation } = user;
     // Who logs in again after the revocation has a session that it does not end.
     if (revocation !== 'none' && !isBeforeRevocation) return undefined;
@@ -224,7 +233,8 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
     if (revocation === 'done' || since.some((kind) => kind === 'suspended' || kind === 'deleted')) return false;
     if (revocation === 'owed' || revocation === 'pending' || tenant.owed !== undefined) return undefined;
     if (tenant.state === 'suspended' || tenant.state === 'deleted') return false;
-    return tenant.changes === asked ? true : undefined;
+    const isEnding = Date.parse(login.expiresAt) < Date.now() + expiryMarginMs;
+    return tenant.changes === asked && !isEnding ? true : undefined;
   };
   /** Waits until the gateway has done what it promised to try again. */
   const finishPending = async (): Promise<void> => {
