@@ -5,7 +5,9 @@ import { dirname, join, posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Marked } from 'marked';
 import MiniSearch from 'minisearch';
-import { escapeMarkup } from '../../../dist/domain/markup.js';
+
+// The server is built before this file is loaded.
+const { escapeMarkup } = await import(new URL('../../../dist/domain/markup.js', import.meta.url).href);
 
 /** Pages outside of docs/ that documents lead to, and where they are served. */
 const others = {
