@@ -15,7 +15,4 @@ export const isTenantId = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= maxLength && pattern.test(value);
 
 /** A clientId in what callers send. */
-export const tenantId = z
-  .string()
-  .regex(pattern, `must be ${tenantIdShape}`)
-  .max(maxLength, `must be ${tenantIdShape}`);
+export const tenantId = z.string().regex(pattern, tenantIdShape).max(maxLength, tenantIdShape);
