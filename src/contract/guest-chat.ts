@@ -90,6 +90,7 @@ export const chatOnGuestDashboard = operation({
     'A language model of the operator lists the fields that this guest may use and makes a definition, which the service runs with the guest’s own token. The answer has the definition: read it by `…/metrics/preview`, save it by `…/metrics`. Nothing is stored; earlier questions come with the new one. Needs the right to create metrics, and an embed with `isAllowAiPilot` and the `metricCreationMode` `CHAT`. Refused for a token with `rlsSettings` or `appFilters`.',
   credentials: ['guestToken'],
   reads: 'rows',
+  readsOnly: true,
   takesLanguage: true,
   input: z.strictObject({
     dashboardId: identifier,

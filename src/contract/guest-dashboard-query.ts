@@ -54,6 +54,7 @@ export const queryGuestDashboard = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'rows',
+  readsOnly: true,
   takesLanguage: true,
   input: z.strictObject({
     dashboardId: identifier,

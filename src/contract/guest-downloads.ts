@@ -71,6 +71,7 @@ export const downloadGuestDashboardXlsx = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'rows',
+  readsOnly: true,
   takesLanguage: true,
   input: z.strictObject({
     dashboardId: identifier,

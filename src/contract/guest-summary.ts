@@ -62,6 +62,7 @@ export const summariseGuestDashboard = operation({
     'Answers computed facts about each metric, from what a query of this guest answers: latest values, largest changes, highest and lowest groups, shares, and values far from the usual. `text` is of a language model, on embeds with `isAllowAiPilot` whose workspace has a model with `allowRows`; it is left out if one of its numbers is not among the facts. Needs `isEnableMetricSummary` of the workspace. Each metric counts as a request for the rate limits.',
   credentials: ['guestToken'],
   reads: 'rows',
+  readsOnly: true,
   takesLanguage: true,
   input: z.strictObject({
     dashboardId: identifier,

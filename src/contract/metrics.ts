@@ -145,6 +145,7 @@ export const queryMetric = operation({
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
   reads: 'rows',
+  readsOnly: true,
   input: z.strictObject({
     embedId: identifier,
     metricId: identifier,

@@ -64,6 +64,7 @@ export const listDashboardMetrics = operation({
   summary: 'List the metrics of a dashboard of a workspace',
   credentials: ['apiKey'],
   reads: 'definitions',
+  readsOnly: true,
   input: z.strictObject({ workspaceName: identifier, dashboardId: identifier, ...pagination }),
   output: z.object({ data: z.array(z.object({ name: z.string(), metricId: z.string() })) }),
   encode: (metrics: readonly Metric[]) => ({ data: metrics.map(({ name, metricId }) => ({ name, metricId })) }),

@@ -188,7 +188,10 @@ const guarded =
       endFailed(response, error, requestId, [...securityHeaders, 'X-Request-Id', requestId], log);
     };
     try {
-      const answered = step(request, response, next);
+      // A path that is no text names nothing, so the pages answer 404. Any other error is a failure.
+      const passOn = (error?: unknown) =>
+        error === undefined || error instanceof URIError ? next(error) : fail(error);
+      const answered = step(request, response, passOn);
       return answered instanceof Promise ? answered.catch(fail) : answered;
     } catch (error) {
       return fail(error);
@@ -246,7 +249,6 @@ export const createApp = (deps: AppDeps): Handle => {
     served && serveOperations({ ...served, headers: securityHeaders, roots: ['/api/v2'] }),
   ]);
   const pages = createPages(begin, deps, [serveHome(linksOf(deps)), serveAssets(deps.assets)]);
-  // The one error that a step passes on is of a path that is no text, which no page has.
   return (request, response) => offer(request, response, () => pages(request, response));
 };
 

@@ -89,7 +89,7 @@ const isStorable = (value: unknown): boolean => {
   return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
 };
 
-/** Throws INVALID_REQUEST_BODY, whoever runs the command: an operator, a page or an assistant. */
+/** Throws INVALID_REQUEST_BODY for text that no database stores. Operators, pages and assistants all come through here. */
 const assertStorable = (input: unknown): void => {
   if (isStorable(input)) return;
   throw new Refusal(

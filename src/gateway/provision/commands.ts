@@ -11,19 +11,14 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Policies } from '../policy/policies.js';
 import { type Policy, policyFor, type Template } from '../policy/policy.js';
 import { templateName } from '../policy/schema.js';
+import { tenantId } from '../policy/tenant-id.js';
 import { askLedger } from './ledger.js';
 import type { EnsureResult, Provision } from './provision.js';
 import { listActiveClients, tenantPage } from './tenants-list.js';
 import { mends } from './verify-copy.js';
 
-const clientId = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be without control characters');
-
 const provisionInput = z.strictObject({
-  clientIds: z.array(clientId).min(1).max(100).optional().describe('Default: all active tenants, page by page.'),
+  clientIds: z.array(tenantId).min(1).max(100).optional().describe('Default: all active tenants, page by page.'),
   isNew: z.boolean().default(false).describe('May contain tenants that are not in the ledger.'),
   templates: z.array(templateName).min(1).optional().describe("Default: the templates of the policy's onSignUp."),
   after: tenantPage.after,
