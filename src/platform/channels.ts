@@ -4,14 +4,8 @@
  */
 import { z } from 'zod';
 import { hookSecretMend, isHookSecret } from './hook-secrets.js';
-import {
-  type Outgoing,
-  type OutgoingFault,
-  type OutgoingSources,
-  readVariable,
-  urlFault,
-  variable,
-} from './outgoing.js';
+import type { Outgoing } from './outgoing.js';
+import { type OutgoingFault, type OutgoingSources, readVariable, urlFault, variable } from './outgoing-settings.js';
 import { weaknessOfBytes } from './secret-strength.js';
 
 const channelKinds = ['webhook', 'slack'] as const;

@@ -22,7 +22,7 @@ import {
 import { type ConfiguredIssuer, issuerVariables, listsIssuers, loadIssuers } from './issuers.js';
 import { type BrandOf, loadBrands } from './mail-brands.js';
 import { type ConfiguredModel, loadModels, modelVariables } from './models.js';
-import type { OutgoingSources } from './outgoing.js';
+import type { OutgoingSources } from './outgoing-settings.js';
 import { defaultSettings, type Settings, settingsSchema } from './settings.js';
 import { findUnknownVariables, type UnknownVariable } from './unknown-variables.js';
 

@@ -8,6 +8,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isRecord } from '../domain/is-record.js';
 import type { KeySource } from '../domain/studio/signing-keys.js';
+import { isLoopback } from './addresses.js';
 import {
   isWeak,
   type JwtAlgorithm,
@@ -79,10 +80,6 @@ type Fault = { readonly field: string; readonly mend: string };
 type Found = { readonly keys: ConfiguredIssuer['keys'] | null; readonly faults: readonly Fault[] };
 
 const faulty = (field: string, mend: string): Found => ({ keys: null, faults: [{ field, mend }] });
-
-/** Whether a URL's host is this machine. */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
 const jwksFault = (address: string): string | null => {
   if (!URL.canParse(address)) return 'is no URL: write https://... as the issuer publishes it (jwks_uri)';

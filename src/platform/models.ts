@@ -4,14 +4,8 @@
  */
 import { z } from 'zod';
 import { channelName } from './channels.js';
-import {
-  type Outgoing,
-  type OutgoingFault,
-  type OutgoingSources,
-  readVariable,
-  urlFault,
-  variable,
-} from './outgoing.js';
+import type { Outgoing } from './outgoing.js';
+import { type OutgoingFault, type OutgoingSources, readVariable, urlFault, variable } from './outgoing-settings.js';
 
 const modelSetting = z.strictObject({
   url: z.string().min(1).max(2000),

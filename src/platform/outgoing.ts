@@ -6,44 +6,13 @@ import { lookup as systemLookup } from 'node:dns';
 import { type ClientRequest, type Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { z } from 'zod';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
-import type { Environment } from './environment.js';
-import { isLoopback } from './issuers.js';
 import { readText } from './read-text.js';
-
-/** The name of an environment variable that holds a secret. */
-export const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
 
 export type Outgoing = {
   readonly url: string;
   /** Whether addresses of the operator's own network may be reached. */
   readonly allowsPrivate: boolean;
-};
-
-/** The faults of one setting of an outgoing address: its path, and how to fix it. */
-export type OutgoingFault = { readonly path: string; readonly mend: string };
-
-export type OutgoingSources = { readonly env: Environment; readonly isProduction: boolean };
-
-/** Returns what is wrong with the address. Null: nothing. */
-export const urlFault = (address: string, isProduction: boolean, allowsHttp = false): string | null => {
-  if (!URL.canParse(address)) return 'is no URL: write https://...';
-  const { protocol, hostname, username, password } = new URL(address);
-  if (username !== '' || password !== '') return 'has a user or password in it: leave both out';
-  const isLocal = !isProduction && isLoopback(hostname);
-  if (protocol === 'https:' || (protocol === 'http:' && (isLocal || allowsHttp))) return null;
-  return 'must begin with https://; http:// is for this machine alone, and not in production';
-};
-
-/** Reads the variable that a setting names. The fault never holds the value. */
-export const readVariable = (
-  name: string | undefined,
-  env: Environment,
-): { readonly value: string | null; readonly fault: string | null } => {
-  if (name === undefined) return { value: null, fault: null };
-  const value = env[name] ?? '';
-  return value === '' ? { value: null, fault: `names the variable ${name}, which is not set` } : { value, fault: null };
 };
 
 /** Thrown if the address may not be reached. Nothing was sent. */

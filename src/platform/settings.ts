@@ -15,7 +15,7 @@ import { clockTolerance, issuersSetting } from './issuers.js';
 import { logoFile, mailAddress, mailLanguage, mailText, senderName, tenantBrands } from './mail-brands.js';
 import { modelsSetting } from './models.js';
 import { isOrigin, originFault } from './origin.js';
-import { variable } from './outgoing.js';
+import { variable } from './outgoing-settings.js';
 import { isRedisUrl, redisUrlMend } from './redis-url.js';
 
 const optionalText = z.string().min(1).nullable().default(null);
