@@ -125,7 +125,7 @@ export const tenantsProvision = gatewayCommand('provision')
   .option('--file <path>', 'a file with one tenant a line; - is standard input')
   .option('--all', 'all tenants')
   .option('--after <cursor>', 'with --all: go on where an earlier run ended')
-  .option('--new', 'also tenants that nobody has heard of yet')
+  .option('--new', 'also tenants that the gateway does not know yet')
   .option(
     '--template <template>',
     "a template; may be given several times; left out: those of the policy's onSignUp",

@@ -39,7 +39,7 @@ const stateCommand = (change: Change, summary: string) =>
   gatewayCommand(change)
     .summary(summary)
     .argument('<id>')
-    .option('--new', 'also a tenant that nobody has heard of yet');
+    .option('--new', 'also a tenant that the gateway does not know yet');
 
 export const tenantsSuspend = stateCommand(
   'suspend',

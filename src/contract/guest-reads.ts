@@ -1,6 +1,6 @@
 /**
  * Reads with a guest token. Operations of this project, in the style of the interface. The requests come from browsers,
- * so they cannot contain SQL.
+ * so no request has a field for SQL.
  */
 import { z } from 'zod';
 import { reportFormats } from '../domain/deliver/schedule.js';

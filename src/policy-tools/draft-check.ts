@@ -1,7 +1,7 @@
 /**
  * What a changed policy would do: its faults, which of its tests fail, and what changes for the users who logged in
- * lately. Takes seconds for the largest texts, so it runs in a thread of its own (draft-worker.ts). What it needs from
- * outside comes as arguments.
+ * lately. Takes seconds for the largest texts, so it runs in a thread of its own (draft-worker.ts). It reads the
+ * test files beside the policy; everything else comes as arguments.
  */
 import { basename, dirname, join } from 'node:path';
 import { loadPolicy } from '../gateway/policy/load.js';

@@ -1,7 +1,7 @@
 /**
  * The service's migrations. The list is append-only: a database records which migrations it has run, so a released one
- * must not be changed, renamed or removed. To change a table, add a file `0007-….ts` to migrations/ and an entry to the
- * end of the list.
+ * must not be changed, renamed or removed. To change a table, add a file with the next number to migrations/ and an
+ * entry to the end of the list.
  */
 import type { Kysely } from 'kysely';
 import { assertWritable, type Migrations, migrateSchema } from '../platform/migrate.js';

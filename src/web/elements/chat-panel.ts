@@ -1,4 +1,4 @@
-/** A dialog in which a guest asks for a chart in words, refines it, and saves it. The page alone keeps what was asked. */
+/** A dialog in which a guest asks for a chart in words, refines it, and saves it. Earlier questions are kept in the page only. */
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Suggestion } from '../../domain/chat/suggestions.js';
