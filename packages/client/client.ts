@@ -18,7 +18,18 @@ export type ClientOptions = {
 /** One method per HTTP method: `client.POST('/api/v2/guest-token/create', { body })`. */
 export type GuestlistClient = Client<paths>;
 
-/** Follows no redirect: it would send the credential to another address. */
+/**
+ * Creates a client that sends the credential with every request. It follows no redirect, which would send the credential
+ * to another address. Throws TypeError if the credential is empty.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from '@guestlist/client';
+ *
+ * const credential = process.env.GUESTLIST_API_KEY ?? '';
+ * const guestlist = createClient({ baseUrl: 'https://analytics.example.com', credential, timeoutMs: 5_000 });
+ * ```
+ */
 export const createClient = ({ baseUrl, credential, timeoutMs = 30_000 }: ClientOptions): GuestlistClient => {
   if (credential === '') throw new TypeError('createClient: credential is empty');
   return createFetchClient<paths>({
@@ -29,7 +40,24 @@ export const createClient = ({ baseUrl, credential, timeoutMs = 30_000 }: Client
   });
 };
 
-/** The service answered with an error. */
+/**
+ * The service answered with an error.
+ *
+ * @example
+ * ```ts
+ * import { dataOf, type GuestlistClient, GuestlistError } from '@guestlist/client';
+ *
+ * const hasEmbed = async (guestlist: GuestlistClient, embedId: string): Promise<boolean> => {
+ *   try {
+ *     await dataOf(guestlist.GET('/api/v2/data-app/embeds', { params: { query: { embedId } } }));
+ *     return true;
+ *   } catch (error) {
+ *     if (error instanceof GuestlistError && error.code === 'INVALID_EMBED_ID') return false;
+ *     throw error;
+ *   }
+ * };
+ * ```
+ */
 export class GuestlistError extends Error {
   override readonly name = 'GuestlistError';
   constructor(
@@ -47,7 +75,20 @@ type Answer<Data> = { readonly data?: Data; readonly error?: unknown; readonly r
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** The data of a call. Throws GuestlistError where the service answered with an error. */
+/**
+ * The data of a call. Throws GuestlistError where the service answered with an error.
+ *
+ * @example
+ * ```ts
+ * import { createClient, dataOf } from '@guestlist/client';
+ *
+ * const credential = process.env.GUESTLIST_API_KEY ?? '';
+ * const guestlist = createClient({ baseUrl: 'https://analytics.example.com', credential });
+ * const query = { embedId: 'delays--LAX' };
+ * const { data } = await dataOf(guestlist.GET('/api/v2/data-app/embeds', { params: { query } }));
+ * console.log(data.map(({ name }) => name));
+ * ```
+ */
 export const dataOf = async <Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data>> => {
   const { data, error, response } = await call;
   if (data !== undefined && data !== null) return data;

@@ -198,16 +198,60 @@ export interface GuestlistEditor extends GuestlistElement {
 }
 
 /**
- * Registers the dashboard and the metric under these tags as well, for pages that move over from another client of the interface:
- * `registerAs('dbn-dashboard', 'dbn-metric')`. On a server it does nothing.
+ * Registers the dashboard and the metric under these tags as well, for pages that move over from another client of the interface.
+ * On a server it does nothing.
+ *
+ * @example
+ * ```ts
+ * import { registerAs } from '@guestlist/elements';
+ *
+ * registerAs('dbn-dashboard', 'dbn-metric');
+ * ```
  */
 export declare const registerAs: (dashboardTag: string, metricTag: string) => void;
 
-/** Made by the page: `document.createElement('guestlist-dashboard')`. On a server the class has no behaviour. */
+/**
+ * Made by the page: `document.createElement('guestlist-dashboard')`. On a server the class has no behaviour.
+ *
+ * @example
+ * ```ts
+ * import '@guestlist/elements';
+ *
+ * const dashboard = document.createElement('guestlist-dashboard');
+ * dashboard.tokenUrl = '/analytics/embed-token';
+ * dashboard.addEventListener('guestlist-loaded', ({ detail }) => console.log(detail.name));
+ * document.body.append(dashboard);
+ * ```
+ */
 export declare const GuestlistDashboard: { new (): GuestlistDashboard; readonly prototype: GuestlistDashboard };
-/** Made by the page: `document.createElement('guestlist-metric')`. On a server the class has no behaviour. */
+/**
+ * Made by the page: `document.createElement('guestlist-metric')`. On a server the class has no behaviour.
+ *
+ * @example
+ * ```ts
+ * import '@guestlist/elements';
+ *
+ * const metric = document.createElement('guestlist-metric');
+ * metric.tokenUrl = '/analytics/embed-token';
+ * metric.metricId = 'delay-by-day';
+ * document.body.append(metric);
+ * ```
+ */
 export declare const GuestlistMetric: { new (): GuestlistMetric; readonly prototype: GuestlistMetric };
-/** Made by the page: `document.createElement('guestlist-editor')`. On a server the class has no behaviour. */
+/**
+ * Made by the page: `document.createElement('guestlist-editor')`. On a server the class has no behaviour.
+ *
+ * @example
+ * ```ts
+ * import '@guestlist/elements';
+ *
+ * const editor = document.createElement('guestlist-editor');
+ * editor.tokenUrl = '/analytics/embed-token';
+ * editor.dashboardId = 'delays';
+ * editor.addEventListener('guestlist-saved', ({ detail }) => console.log(detail.metricId));
+ * document.body.append(editor);
+ * ```
+ */
 export declare const GuestlistEditor: { new (): GuestlistEditor; readonly prototype: GuestlistEditor };
 
 declare global {

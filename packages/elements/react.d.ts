@@ -47,6 +47,36 @@ export type GuestlistEditorProps = Omit<HTMLAttributes<EditorElement>, keyof Con
     onGuestlistSaved?: (event: GuestlistEditorEvents['guestlist-saved']) => void;
   };
 
+/**
+ * `<guestlist-dashboard>` as a React component.
+ *
+ * @example
+ * ```tsx
+ * import { GuestlistDashboard } from '@guestlist/elements/react';
+ *
+ * export const Numbers = () => <GuestlistDashboard tokenUrl="/analytics/embed-token" />;
+ * ```
+ */
 export declare const GuestlistDashboard: Component<DashboardElement, GuestlistDashboardProps>;
+/**
+ * `<guestlist-metric>` as a React component.
+ *
+ * @example
+ * ```tsx
+ * import { GuestlistMetric } from '@guestlist/elements/react';
+ *
+ * export const Numbers = () => <GuestlistMetric tokenUrl="/analytics/embed-token" metricId="delay-by-day" />;
+ * ```
+ */
 export declare const GuestlistMetric: Component<MetricElement, GuestlistMetricProps>;
+/**
+ * `<guestlist-editor>` as a React component.
+ *
+ * @example
+ * ```tsx
+ * import { GuestlistEditor } from '@guestlist/elements/react';
+ *
+ * export const Numbers = () => <GuestlistEditor tokenUrl="/analytics/embed-token" dashboardId="delays" />;
+ * ```
+ */
 export declare const GuestlistEditor: Component<EditorElement, GuestlistEditorProps>;

@@ -73,7 +73,23 @@ export type LibraryOptions = {
   readonly log?: HostLog;
 };
 
-/** The options of `createGateway` are invalid. `message` names every fault and how to fix it. */
+/**
+ * The options of `createGateway` are invalid. `message` names every fault and how to fix it.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, InvalidOptions, type LibraryOptions } from '@guestlist/gateway';
+ *
+ * const start = async (options: LibraryOptions) => {
+ *   try {
+ *     return await createGateway(options);
+ *   } catch (error) {
+ *     if (error instanceof InvalidOptions) for (const fault of error.faults) console.error(fault);
+ *     throw error;
+ *   }
+ * };
+ * ```
+ */
 export class InvalidOptions extends TypeError {
   override readonly name = 'InvalidOptions';
   constructor(

@@ -28,14 +28,34 @@ export type { Cache } from '../platform/cache.js';
 export type { Limiters } from '../platform/limiter.js';
 export { type HostLog, InvalidOptions, type LibraryOptions } from './library-options.js';
 
-/** Opens a cache that several replicas share. While Redis is unavailable, every token is minted anew. */
+/**
+ * Opens a cache that several replicas share. While Redis is unavailable, every token is minted anew.
+ *
+ * @example
+ * ```ts
+ * import { openRedisCache } from '@guestlist/gateway';
+ *
+ * // The option `cache` of createGateway.
+ * const cache = await openRedisCache('redis://127.0.0.1:6379');
+ * ```
+ */
 export const openRedisCache = async (url: string, log: HostLog = createLog()): Promise<Cache> => {
   // Imported here because the import of Redis's client would slow every start.
   const { createRedisCache } = await import('../platform/cache-redis.js');
   return createRedisCache({ url, log });
 };
 
-/** Opens limits that several replicas share. While Redis is unavailable, each replica counts by itself. */
+/**
+ * Opens limits that several replicas share. While Redis is unavailable, each replica counts by itself.
+ *
+ * @example
+ * ```ts
+ * import { openRedisLimiters } from '@guestlist/gateway';
+ *
+ * // The option `limiters` of createGateway.
+ * const limiters = await openRedisLimiters('redis://127.0.0.1:6379');
+ * ```
+ */
 export const openRedisLimiters = (url: string, log: HostLog = createLog()): Promise<Limiters> =>
   createRedisLimiters({ url, clock: systemClock, log });
 
@@ -89,6 +109,22 @@ const upstreamOf = (
 /**
  * Creates the gateway. Rejects with InvalidOptions, which names all faults, before anything is opened; or with an Error
  * if the policy file or the database does not work.
+ *
+ * @example
+ * ```ts
+ * import { env } from 'node:process';
+ * import { createGateway } from '@guestlist/gateway';
+ * import express from 'express';
+ *
+ * const gateway = await createGateway({
+ *   // Your own session. Null: nobody is logged in.
+ *   identify: ({ headers }) => (headers['x-user'] === 'ann' ? { sub: 'ann', org_id: 'LAX', roles: ['analyst'] } : null),
+ *   policies: './policies.yaml',
+ *   service: { url: 'https://analytics.example.com', apiKey: env.GUESTLIST_API_KEY ?? '' },
+ *   databaseUrl: env.DATABASE_URL ?? '',
+ * });
+ * express().use('/analytics', gateway).listen(8080);
+ * ```
  */
 export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
   assertLibraryOptions(options);

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blocksOfKind } from '../documents/blocks.js';
+import { examplesIn } from '../documents/examples.js';
 import { launchChromium } from '../suites/chromium.js';
 import { type OwnPostgres, startOwnPostgres } from '../suites/postgres-server.js';
 
@@ -180,7 +181,12 @@ let web: string;
 test('@guestlist/elements has types for programs with and without React', { timeout: 5 * minutes }, async () => {
   web = await install('elements', 'react@19', 'react-dom@19', '@types/react@19', 'vite@8', 'next@16');
   await compile(web, 'elements.tsx', []);
-  for (const { text, language } of blocksOfKind('program of elements')) {
+  const types = await Promise.all(
+    ['elements.d.ts', 'react.d.ts'].map((file) => readFile(join(root, 'packages/elements', file), 'utf8')),
+  );
+  const examples = types.flatMap(examplesIn);
+  expect(examples.length).toBeGreaterThan(6);
+  for (const { text, language } of [...blocksOfKind('program of elements'), ...examples]) {
     await writeFile(join(web, `shown.${language}`), text);
     await compile(web, `shown.${language}`, [], web);
   }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blocksOfKind, nameOf } from '../documents/blocks.js';
+import { examplesIn, namesIn } from '../documents/examples.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folders = {
@@ -132,6 +133,22 @@ it('the bundles go with the licences of what they hold', () => {
   for (const name of ['gateway', 'elements'] as const) expect(filesOf(name)).toContain('dist/THIRD-PARTY-NOTICES.txt');
 });
 
+/** What users read in their editors. The package guestlist has the types of the gateway. */
+const declarations = {
+  gateway: ['packages/gateway/dist/gateway/gateway.d.ts'],
+  client: ['packages/client/dist/client.d.ts'],
+  elements: ['packages/elements/elements.d.ts', 'packages/elements/react.d.ts'],
+} as const;
+const typesOf = (name: keyof typeof declarations) =>
+  declarations[name].map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
+
+it.each(['gateway', 'client', 'elements'] as const)('each function and class of %s has an example', (name) => {
+  const types = typesOf(name);
+  const shown = new Set(examplesIn(types).map((example) => example.name));
+  expect(namesIn(types).length).toBeGreaterThan(2);
+  expect(namesIn(types).filter((each) => !shown.has(each))).toEqual([]);
+});
+
 describe('programs of the documents', () => {
   const home = mkdtempSync(join(tmpdir(), 'guestlist-programs-'));
   afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -145,14 +162,23 @@ describe('programs of the documents', () => {
     writeFileSync(join(home, 'package.json'), '{"type": "module"}');
   });
 
+  const compile = (programs: readonly string[]): void => {
+    const files = programs.map((text, index) => {
+      writeFileSync(join(home, `program-${index}.ts`), text);
+      return `program-${index}.ts`;
+    });
+    const { compilerOptions } = readJson('test/packages/program/tsconfig.json') as { compilerOptions: object };
+    writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    expect(run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home, '--noEmit'])).toBe('');
+  };
+
   it.each(blocksOfKind('program').map((block) => ({ name: nameOf(block), ...block })))(
     '$name compiles, strictly, against the types that are published',
-    ({ text }) => {
-      writeFileSync(join(home, 'program.ts'), text);
-      const { compilerOptions } = readJson('test/packages/program/tsconfig.json') as { compilerOptions: object };
-      writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
-      expect(run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home, '--noEmit'])).toBe('');
-    },
+    ({ text }) => compile([text]),
+  );
+
+  it.each(['gateway', 'client'] as const)('the examples of %s compile against the types that are published', (name) =>
+    compile(examplesIn(typesOf(name)).map(({ text }) => text)),
   );
 });
 
