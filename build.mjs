@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
-import { bundleElements } from './web-bundle.mjs';
+import { bundleElements, textsOf } from './web-bundle.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const quiet = process.argv.includes('--quiet');
@@ -94,6 +94,7 @@ const buildCommandLine = async () => {
   const { rolldown } = await import('rolldown');
   const bundled = await rolldown({
     input: { guestlist: join(root, 'src/cli/guestlist.ts') },
+    plugins: [textsOf('messages')],
     platform: 'node',
     cwd: root,
     external: apart,
@@ -116,6 +117,7 @@ const buildStudio = async () => {
   const { rolldown } = await import('rolldown');
   const bundled = await rolldown({
     input: { studio: join(root, 'src/web/studio/studio.ts') },
+    plugins: [textsOf('elements')],
     platform: 'browser',
     cwd: root,
   });

@@ -7,9 +7,20 @@ import { rolldown } from 'rolldown';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const folder = join(root, 'src/web/charts/chunks');
-const languages = join(root, 'src/web/languages');
-/** Files of `languages/` that are part of the script. */
-const inScript = ['load.ts', 'text.ts'];
+const languages = join(root, 'src/languages');
+
+/** Texts of one use, in place of all: of `elements` or of `messages`. Leaves out what is its own key: that is what a lookup falls back to. */
+export const textsOf = (use) => ({
+  name: 'texts-of',
+  load(id) {
+    if (!id.startsWith(languages)) return null;
+    const texts = Object.entries(JSON.parse(readFileSync(id, 'utf8'))[use]).map(([key, text]) => {
+      const own = (form) => (form === key ? undefined : form);
+      return [key, typeof text === 'string' ? own(text) : { ...text, other: own(text.other) }];
+    });
+    return { code: `export default ${JSON.stringify({ [use]: Object.fromEntries(texts) })};`, moduleType: 'js' };
+  },
+});
 
 /** The modules of lit that have state of their own: what is registered there, and the policy `lit-html` of Trusted Types. */
 const litModules =
@@ -45,7 +56,7 @@ const bundleCharts = (dist) => {
   const names = readdirSync(folder).map((file) => basename(file, '.ts'));
   return bundle(
     {
-      plugins: [litOfScript],
+      plugins: [litOfScript, textsOf('elements')],
       input: Object.fromEntries([
         ...[
           'arrange',
@@ -62,8 +73,8 @@ const bundleCharts = (dist) => {
         ].map((name) => [name, join(root, `src/web/elements/${name}.ts`)]),
         ...names.map((name) => [name, join(folder, `${name}.ts`)]),
         ...readdirSync(languages)
-          .filter((file) => !inScript.includes(file))
-          .map((file) => [basename(file, '.ts'), join(languages, file)]),
+          .filter((file) => file !== 'en.json')
+          .map((file) => [basename(file, '.json'), join(languages, file)]),
       ]),
     },
     { dir: join(dist, 'charts'), entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
@@ -77,7 +88,7 @@ const bundleCharts = (dist) => {
 const chartsByName = (charts) => ({
   name: 'charts-by-name',
   resolveId(source, _importer, { kind }) {
-    const name = /^\.\/(?:chunks\/)?([\w-]+)\.js$/.exec(source)?.[1];
+    const name = /^(?:\.\/(?:chunks\/)?|\.\.\/\.\.\/languages\/)([\w-]+)\.js(?:on)?$/.exec(source)?.[1];
     if (kind !== 'dynamic-import' || name === undefined) return null;
     const chunk = charts.find(({ isEntry, name: of }) => isEntry && of === name);
     if (chunk === undefined) throw new Error(`no chunk for ${source}`);
@@ -91,7 +102,7 @@ export const bundleElements = async (dist) => {
   const script = await bundle(
     {
       input: join(root, 'src/web/elements/elements.ts'),
-      plugins: [chartsByName(charts)],
+      plugins: [chartsByName(charts), textsOf('elements')],
       makeAbsoluteExternalsRelative: false,
     },
     { file: join(dist, 'elements.js'), codeSplitting: false },

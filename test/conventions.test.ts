@@ -22,7 +22,7 @@ type Source = {
 };
 
 const importPattern = /^(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;
-const dynamicPattern = /\bimport\(\s*'([^']+)'\s*\)/g;
+const dynamicPattern = /\bimport\(\s*'([^']+)'/g;
 
 const sources: readonly Source[] = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
@@ -105,9 +105,9 @@ const mayImport: Readonly<
   // Read by the service and by the elements: both decide alike what a theme means.
   theme: { folders: [], packages: [] },
   // Read by the elements, and by what writes messages and files.
-  texts: { folders: [], packages: [] },
+  texts: { folders: ['languages'], packages: [] },
   web: {
-    folders: ['theme', 'texts'],
+    folders: ['theme', 'languages', 'texts'],
     packages: [/^lit(\/|$)/, /^echarts(\/|$)/, /^minisearch$/, /^@(?:codemirror|lezer|dagrejs)\//],
   },
   cli: {
@@ -283,6 +283,10 @@ describe('sizes and names', () => {
         .map(({ file }) => file),
     ).toEqual([]);
     expect(sources.filter(({ text }) => /^export default/m.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+
+  test('translations are JSON: one file for each language, and nothing else beside them', () => {
+    expect(readdirSync(join(src, 'languages')).filter((file) => !/^[a-z]{2}\.json$/.test(file))).toEqual([]);
   });
 
   test('no name says Impl, Manager, Helper or Util', () => {

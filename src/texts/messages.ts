@@ -1,28 +1,29 @@
 /** Texts of messages and files, which this process writes in the languages of the elements. */
-import { texts as ar } from './ar.js';
-import { texts as de } from './de.js';
-import { texts as es } from './es.js';
-import { texts as fr } from './fr.js';
-import { texts as it } from './it.js';
-import { texts as ja } from './ja.js';
-import type { MessageKey, MessageTexts } from './keys.js';
-import { texts as nl } from './nl.js';
-import { texts as pl } from './pl.js';
-import { texts as pt } from './pt.js';
-import { createTextOf, type Text } from './text.js';
-import { texts as tr } from './tr.js';
-import { texts as zh } from './zh.js';
+import ar from '../languages/ar.json' with { type: 'json' };
+import de from '../languages/de.json' with { type: 'json' };
+import en from '../languages/en.json' with { type: 'json' };
+import es from '../languages/es.json' with { type: 'json' };
+import fr from '../languages/fr.json' with { type: 'json' };
+import it from '../languages/it.json' with { type: 'json' };
+import ja from '../languages/ja.json' with { type: 'json' };
+import nl from '../languages/nl.json' with { type: 'json' };
+import pl from '../languages/pl.json' with { type: 'json' };
+import pt from '../languages/pt.json' with { type: 'json' };
+import tr from '../languages/tr.json' with { type: 'json' };
+import zh from '../languages/zh.json' with { type: 'json' };
+import { directionOf, type Language, languageOf } from './language.js';
+import { createText, type Text, type Translation } from './text.js';
 
-const messageTexts: Readonly<Record<string, MessageTexts>> = { ar, de, es, fr, it, ja, nl, pl, pt, tr, zh };
+const translations: Readonly<Record<Language | 'en', Translation<'messages'>>> = {
+  ...{ ar, de, en, es, fr, it, ja, nl, pl, pt, tr, zh },
+};
 
 /** How a reader is spoken to. `locale` is for `Intl`, and of the same language as the texts. */
 export type Speech = {
   readonly locale: string;
   readonly direction: 'ltr' | 'rtl';
-  readonly text: Text<MessageKey>;
+  readonly text: Text<'messages'>;
 };
-
-const english: Speech = { locale: 'en-GB', direction: 'ltr', text: createTextOf('en-GB', {}, 'en') };
 
 /** The tag as `Intl` writes it, also of `pt_BR` as some logins write it. Undefined if it is no language. */
 const canonical = (tag: string): string | undefined => {
@@ -43,12 +44,9 @@ export const readLanguage = (value: unknown): string | undefined =>
 
 /** Speaks English, numbers and dates too, to a reader whose language has no texts, or is not known. */
 export const speechOf = (language: string | undefined): Speech => {
-  const locale = language === undefined ? undefined : canonical(language);
-  const short = locale?.split('-')[0] ?? '';
-  const texts = Object.hasOwn(messageTexts, short) ? messageTexts[short] : undefined;
-  if (locale === undefined) return english;
-  if (texts === undefined)
-    return short === 'en' ? { ...english, locale, text: createTextOf(locale, {}, 'en') } : english;
-  const digits = `${locale}-u-nu-latn`;
-  return { locale: digits, direction: short === 'ar' ? 'rtl' : 'ltr', text: createTextOf(digits, texts, short) };
+  const tag = readLanguage(language) ?? 'en-GB';
+  const spoken = languageOf(tag);
+  const english = /^en\b/.test(tag) ? tag : 'en-GB';
+  const locale = spoken === 'en' ? english : `${tag}-u-nu-latn`;
+  return { locale, direction: directionOf(spoken), text: createText(locale, translations[spoken].messages, spoken) };
 };

@@ -11,7 +11,7 @@ const { FirstJSDocNode, LastJSDocNode } = SyntaxKind;
 const given = process.argv.indexOf('--at');
 const root = given < 0 ? fileURLToPath(new URL('../..', import.meta.url)) : resolve(process.argv[given + 1]);
 
-/** Translations are data: one file for each language. */
+/** Translations are data, also in checkouts where they were TypeScript: one file for each language. */
 const isTranslation = (path) => /(^|\/)(texts|languages)\/[a-z]{2}\.(ts|json)$/.test(path);
 
 const readAll = (folder) =>

@@ -59,8 +59,9 @@ const isClass = (node: ts.Node): boolean => {
 /** Names of periods are translated where they are shown. */
 const isListed = ({ parent }: ts.Node): boolean =>
   ts.isArrayLiteralExpression(parent) &&
-  ts.isVariableDeclaration(parent.parent) &&
-  parent.parent.name.getText() === 'datePresets';
+  ts.isAsExpression(parent.parent) &&
+  ts.isVariableDeclaration(parent.parent.parent) &&
+  parent.parent.parent.name.getText() === 'datePresets';
 
 const wordsIn = (node: ts.StringLiteralLike | ts.TemplateExpression, keys: ReadonlySet<string>) => {
   const { parent } = node;
@@ -87,7 +88,7 @@ const isTranslated = (node: ts.Node): boolean =>
   ts.isCallExpression(node.parent) &&
   node.parent.arguments[0] === node;
 
-/** The texts of one file. `keys`: those of the translations. */
+/** The texts of one file. `keys`: those of `src/languages/`. */
 export const textsIn = (file: string, code: string, keys: ReadonlySet<string>): FoundTexts => {
   const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true);
   const literals = literalsOf(source);

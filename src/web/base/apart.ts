@@ -1,6 +1,6 @@
 /** Values in sentences of right-to-left languages. */
-import { directionOf, languageOf } from '../languages/load.js';
+import { directionOf } from '../../texts/language.js';
 
 /** A value that keeps its own direction, so that a sign, a unit or a name stays where it belongs. */
 export const apart = (value: string, { language }: { readonly language: string }): string =>
-  directionOf(languageOf(language)) === 'rtl' ? `\u2068${value}\u2069` : value;
+  directionOf(language) === 'rtl' ? `\u2068${value}\u2069` : value;

@@ -12,7 +12,8 @@ import {
   withClaimedUnit,
   writeNumber,
 } from '../../domain/query/numbers.js';
-import { createText, type Text, type Texts } from '../languages/text.js';
+import type { Text, Texts } from '../../texts/text.js';
+import { elementText } from './texts.js';
 
 export type NumberHint = ColumnNumbers;
 export { numberOf, numbersOf, withClaimedUnit };
@@ -53,7 +54,7 @@ export type Format = {
  */
 export const createFormat = (language: string, texts?: Texts): Format => {
   const locale = knownLocale(language);
-  const text = createText(locale, texts);
+  const text = elementText(locale, texts);
   const yesOrNo = (value: boolean) => (value ? text('Yes') : text('No'));
   const names = namesOf(text);
   const dates = dateFormats(locale, text);

@@ -1,7 +1,7 @@
 /** Lets the reader choose which of many series a chart shows: a list with a search field. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
+import type { Text } from '../../texts/text.js';
 import { baseStyles } from '../base/theme.js';
-import type { Text } from '../languages/text.js';
 import type { Offered } from './model/plot.js';
 
 const styles = css`

@@ -2,9 +2,9 @@
 import { css, html, LitElement, svg, type TemplateResult } from 'lit';
 import type { GuestChart, GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
+import type { Text } from '../../texts/text.js';
 import { type Format, humanise, type NumberHint, numberOf, numbersOf, timeOf } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
-import type { Text } from '../languages/text.js';
 import { columnsOf, grainOf, labelOf, measureText, type Row, truncationNote, valueLabel } from './model/columns.js';
 
 const styles = css`

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Predicate } from '../../domain/filter/filter.js';
 import type { Field } from '../../domain/guest/fields.js';
-import type { Text } from '../languages/text.js';
+import type { Text } from '../../texts/text.js';
 
 /** What is conditioned, and where a change goes. */
 export type Conditioned = {

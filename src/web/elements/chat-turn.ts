@@ -3,12 +3,12 @@ import type { ChatAnswer, ChatTurn } from '../../domain/chat/chat.js';
 import type { Suggestion } from '../../domain/chat/suggestions.js';
 import type { NewGuestDefinition } from '../../domain/guest/metric.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
+import type { Text } from '../../texts/text.js';
 import { type FilterValues, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { groupWords, measureWords } from '../editor/definition-words.js';
 import { viewOf } from '../editor/preview.js';
-import type { Text } from '../languages/text.js';
 
 /** Characters of a question, and how many earlier ones go with it, as the service takes them. */
 export const greatestQuestion = 2_000;

@@ -1,8 +1,8 @@
 /** A button that opens a menu of downloads. Fires `choose` with the kind of file. */
 import { css, html, LitElement } from 'lit';
+import type { Text } from '../../texts/text.js';
 import { downloadIcon } from '../base/icons.js';
 import { baseStyles } from '../base/theme.js';
-import type { Text } from '../languages/text.js';
 
 const downloads = ['csv', 'xlsx', 'png', 'svg'] as const;
 export type DownloadKind = (typeof downloads)[number];

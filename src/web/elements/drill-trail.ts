@@ -1,7 +1,7 @@
 /** The breadcrumb trail above a chart that the guest has drilled into: one button for each step back, and one for the start. */
 import { html, type TemplateResult } from 'lit';
+import type { Text } from '../../texts/text.js';
 import type { DrillStep } from '../base/client.js';
-import type { Text } from '../languages/text.js';
 
 /** `title` and `label`: the column and the value as the reader sees them. */
 export type TakenStep = DrillStep & { readonly title: string; readonly label: string };

@@ -5,10 +5,10 @@
 import { html, type TemplateResult } from 'lit';
 import type { CrossFilter, GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+import type { Text } from '../../texts/text.js';
 import { type Format, titleOf } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { labelOf } from '../charts/model/columns.js';
-import type { Text } from '../languages/text.js';
 
 export type Mark = {
   readonly filter: CrossFilter;

@@ -5,9 +5,9 @@ import type { Audience, Recipients } from '../../domain/deliver/recipients.js';
 import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
 import type { DeliveryReason, ReportFormat } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
+import type { Text } from '../../texts/text.js';
 import { apart } from '../base/apart.js';
 import type { Format } from '../base/format.js';
-import type { Text } from '../languages/text.js';
 import type { Every, SentDelivery, SentSchedule } from './schedule-draft.js';
 
 const days: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];

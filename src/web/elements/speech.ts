@@ -1,14 +1,15 @@
 /** The language of one element: its attribute `language`, else the nearest `lang` of the page, else the browser's. */
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import { directionOf, languageOf, loadTexts } from '../languages/load.js';
-import type { Texts } from '../languages/text.js';
+import { directionOf, type Language, languageOf } from '../../texts/language.js';
+import type { Texts } from '../../texts/text.js';
+import { loadTexts } from '../base/texts.js';
 
 type Host = ReactiveControllerHost & Element & { readonly language: string | null };
 type Spoken = {
   /** A BCP 47 tag, for numbers and dates. */
   readonly tag: string;
   /** The language of the texts. */
-  readonly language: string;
+  readonly language: Language | 'en';
   /** Undefined for English. */
   readonly texts: Texts | undefined;
 };
@@ -62,7 +63,7 @@ export class Speech implements ReactiveController {
     return this.#spoken !== undefined;
   }
 
-  #load(tag: string, language: string): void {
+  #load(tag: string, language: Language): void {
     this.#loading = tag;
     const settle = (texts: Texts | undefined) => {
       if (this.#loading !== tag) return;

@@ -318,11 +318,12 @@ export class FilterBar extends LitElement {
     const change = (event: Event) => {
       if (event.target instanceof HTMLSelectElement) this.#tell(name, event.target.value || undefined);
     };
-    const { text: say } = this.format;
     return html`<select part="control" aria-label=${this.format.text('{name} period', { name: titleOf(filter) })} @change=${change}>
       ${isRange ? html`<option value="" disabled selected>${this.format.text('Custom')}</option>` : null}
       <option value="" .selected=${live(!isRange && chosen === '')}>${this.format.text('Any time')}</option>
-      ${names.map((each) => html`<option value=${each} .selected=${live(each === chosen)}>${say(each)}</option>`)}
+      ${names.map(
+        (each) => html`<option value=${each} .selected=${live(each === chosen)}>${inWords(each, this.format)}</option>`,
+      )}
     </select>`;
   }
 

@@ -8,7 +8,7 @@ import type { Format } from '../base/format.js';
 export const [earliest, latest] = ['1900-01-01', '2999-12-31'];
 
 /** Periods by the names that the service knows. */
-export const datePresets: readonly string[] = [
+export const datePresets = [
   'Today',
   'Yesterday',
   'Last 7 Days',
@@ -26,10 +26,10 @@ export const datePresets: readonly string[] = [
   'This Year',
   'Last Year',
   'Year to Date',
-];
+] as const;
 
 /** The preset that a text names, in the spelling of the list. */
-export const presetIn = (text: string): string | undefined =>
+export const presetIn = (text: string): (typeof datePresets)[number] | undefined =>
   datePresets.find((preset) => preset.toLowerCase() === text.trim().toLowerCase());
 
 /** The values that the guest may set: without those of locked filters, whose value the token enforces. */

@@ -1,11 +1,11 @@
 /** Charts with two axes for readers of right-to-left languages. Pure. */
 import type { EChartsCoreOption } from 'echarts/core';
-import { directionOf, languageOf } from '../../languages/load.js';
+import { directionOf } from '../../../texts/language.js';
 import type { Axis } from './axes.js';
 import type { Drawing } from './drawing.js';
 
 export const isRightToLeft = ({ language }: Pick<Drawing['format'], 'language'>): boolean =>
-  directionOf(languageOf(language)) === 'rtl';
+  directionOf(language) === 'rtl';
 
 /** Two names with an arrow from the first to the second, in the direction of reading. */
 export const fromStart = (format: Pick<Drawing['format'], 'language'>, first: string, second: string): string =>
