@@ -1,10 +1,10 @@
 /** `guestlist audit`: is the record whole, and what is in it. */
+import type { AnswerOf } from '../contract/callable.js';
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { assertAnchor, ChainFault, type ChainHead, entryOfLine, follow, genesisHash } from '../gateway/audit/chain.js';
 import { exportAuditCommand, verifyAuditCommand } from '../gateway/audit/commands.js';
 import type { Verification } from '../gateway/audit/read.js';
-import type { AnswerOf } from '../gateway/common/admin-command.js';
 import { gatewayUrl, readCount } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
 import { callGateway } from './operator.js';

@@ -1,9 +1,9 @@
 /** The command line as an operator of a running product: commands go through the gateway's `/gateway/admin`, or the service's `/api/v2`. */
+import type { AnswerOf, Callable } from '../contract/callable.js';
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AnswerOf, CommandDeclaration } from '../gateway/common/admin-command.js';
 import { operatorHeader } from '../gateway/http/admin.js';
 import { readOperatorSettings } from '../main.js';
 import { WrongCall } from './kit/exit.js';
@@ -108,7 +108,7 @@ const callServer = async (half: Half, { method, path, body }: Sent, url: string 
 
 /** Runs one command of the gateway at `url`; left out: where the configuration says that it listens. The gateway checks the input.
  * Throws OperatorError, and WrongCall for input that it refuses. */
-export const callGateway = async <Command extends CommandDeclaration>(
+export const callGateway = async <Command extends Callable>(
   { name, output }: Command,
   input: object,
   url?: string,

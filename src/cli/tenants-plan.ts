@@ -1,5 +1,5 @@
 /** `guestlist tenants plan`: what a roll-out of a template would do, tenant by tenant. */
-import type { AnswerOf } from '../gateway/common/admin-command.js';
+import type { AnswerOf } from '../contract/callable.js';
 import { planRolloutCommand } from '../gateway/rollout/commands.js';
 import { gatewayCommand, printJson } from './kit/declare.js';
 import { Exit } from './kit/exit.js';

@@ -1,7 +1,7 @@
 /** Every command that can be called, as it is declared beside its function. The oracles read it, and Studio's pages its types. */
+import type { AnswerOf, Callable, InputOf } from '../contract/callable.js';
 import { exportAuditCommand, readExplanation, searchAudit, verifyAuditCommand } from '../gateway/audit/commands.js';
 import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
-import type { AnswerOf, CommandDeclaration, InputOf } from '../gateway/common/admin-command.js';
 import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
 import { readPolicy, reloadPolicy } from '../gateway/policy/policies.js';
 import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
@@ -59,7 +59,7 @@ export type Answer<Name extends CommandName> = AnswerOf<Extract<Command, { name:
 
 /** Those that Studio offers, by name. */
 export const commandRules = Object.fromEntries(
-  [...gatewayCommands, ...studioCommands].flatMap((command: CommandDeclaration) => {
+  [...gatewayCommands, ...studioCommands].flatMap((command: Callable) => {
     const { name, roles } = command;
     return roles === undefined ? [] : [[name, { ...command, roles }] as const];
   }),

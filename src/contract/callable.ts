@@ -50,3 +50,16 @@ export const ruleFor = ({ roles, reads, narrower }: Callable, input: unknown): R
   const isNarrower = narrower !== undefined && typeof input === 'object' && input !== null;
   return isNarrower && Object.hasOwn(input, narrower.field) ? narrower : { ...(roles && { roles }), reads };
 };
+
+/** A value that its reader does not change. */
+export type Unchanging<T> = T extends Date
+  ? T
+  : T extends object
+    ? { readonly [Key in keyof T]: Unchanging<T[Key]> }
+    : T;
+
+/** What its callers send. */
+export type InputOf<Called extends Pick<Callable, 'input'>> = Unchanging<z.input<Called['input']>>;
+
+/** What its callers read. */
+export type AnswerOf<Called extends Pick<Callable, 'output'>> = Unchanging<z.output<Called['output']>>;

@@ -3,6 +3,7 @@
  * what that user would see. Only the session and the tenant are given instead of proved. The caller must be trusted.
  */
 
+import type { Unchanging } from '../contract/callable.js';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { identifier } from '../contract/fields.js';
@@ -11,7 +12,6 @@ import type { Audit } from './audit/audit.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import { noLimits } from './authenticate/limits.js';
 import { identifierOf, type Session } from './authenticate/signed-session.js';
-import type { Unchanging } from './common/answers.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps, nobody } from './embed-token.js';
 import { noteNothing } from './note-session.js';

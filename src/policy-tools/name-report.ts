@@ -1,5 +1,5 @@
 /** The names of tested policies that the service of a running gateway does not have. */
-import type { AnswerOf, InputOf } from '../gateway/common/admin-command.js';
+import type { AnswerOf, InputOf } from '../contract/callable.js';
 import { findUnknownNames, type UnknownName } from '../gateway/policy/names.js';
 import type { Policy } from '../gateway/policy/policy.js';
 import type { checkPolicyNames } from '../gateway/policy-names/name-check.js';

@@ -3,7 +3,7 @@
  * roles that may read it elsewhere in Studio. There is no index.
  */
 import { z } from 'zod';
-import type { Rule } from '../contract/callable.js';
+import type { Rule, AnswerOf, Callable, InputOf, Unchanging } from '../contract/callable.js';
 import { listDatamarts } from '../contract/datamarts.js';
 import { listDatasources } from '../contract/datasources.js';
 import { listGuestTokens } from '../contract/guest-token-admin.js';
@@ -13,17 +13,7 @@ import { Refusal } from '../domain/refusal.js';
 import type { FoundPage, SearchStore, Wanted } from '../domain/store/search.js';
 import { studioRoles } from '../domain/studio/person.js';
 import { searchAudit } from '../gateway/audit/commands.js';
-import {
-  type AdminCommand,
-  type AnswerOf,
-  adminCommand,
-  type CommandDeclaration,
-  declareCommand,
-  type InputOf,
-  type RunBy,
-  readBy,
-} from '../gateway/common/admin-command.js';
-import type { Unchanging } from '../gateway/common/answers.js';
+import { type AdminCommand, adminCommand, declareCommand, type RunBy, readBy } from '../gateway/common/admin-command.js';
 import { readPolicy } from '../gateway/policy/policies.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
@@ -106,7 +96,7 @@ const builtKinds = (store: SearchStore): Search => ({
 
 const runnerOf =
   (commands: readonly AdminCommand[]) =>
-  async <Command extends CommandDeclaration>(
+  async <Command extends Callable>(
     { by }: Asking,
     { name, output }: Command,
     input: InputOf<Command>,

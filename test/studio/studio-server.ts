@@ -1,4 +1,5 @@
 /** Studio's router over recorded parts, and logins of people with any roles. */
+import type { Callable } from '../../src/contract/callable.js';
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +20,7 @@ import type { FoundPage, SearchStore, Wanted } from '../../src/domain/store/sear
 import type { IssuerToken, Person, StudioSession } from '../../src/domain/studio/person.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { identifierOf } from '../../src/gateway/authenticate/signed-session.js';
-import { adminCommand, type CommandDeclaration } from '../../src/gateway/common/admin-command.js';
+import { adminCommand } from '../../src/gateway/common/admin-command.js';
 import type { Dispatch, DispatchRequest } from '../../src/http/bind.js';
 import { beginning } from '../../src/http/request.js';
 import { noGuard } from '../../src/platform/credential-guard.js';
@@ -265,7 +266,7 @@ export const startStudioServer = async (
     made.push([caller, input]);
     return { key: 'the-new-key' };
   };
-  const recorded = gatewayCommands.map((declaration: CommandDeclaration) =>
+  const recorded = gatewayCommands.map((declaration: Callable) =>
     adminCommand({ ...declaration, input: z.looseObject({}) }, async () => {
       const name = declaration.name as CommandName;
       commands.push(name);

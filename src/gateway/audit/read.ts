@@ -1,8 +1,9 @@
 /** Reads the audit: verifies that the chain is complete and unmodified, exports entries, and loads a request's decision. */
+import type { Unchanging } from '../../contract/callable.js';
 import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
 import { type Breathe, breathe as ofThisProcess } from '../../platform/breathe.js';
-import { type Unchanging, written } from '../common/answers.js';
+import { written } from '../common/answers.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { explanationKeyOf } from './append.js';
 import { type AuditKind, auditKinds, type Explanation } from './audit.js';

@@ -3,34 +3,17 @@
  * assistants and their oracles read from it who may run it and what its answer tells.
  */
 import { z } from 'zod';
-import type { Callable, Rule, ToolWords } from '../../contract/callable.js';
+import type { Callable, Rule, ToolWords, Unchanging } from '../../contract/callable.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { StudioRole, StudioSession } from '../../domain/studio/person.js';
 import { decodeBody } from '../../http/faults.js';
-import type { Unchanging } from './answers.js';
 
 /** Who may run a command, what its answer tells, and whether it changes something. */
 export type Ruled<Input = unknown> = Rule &
   Pick<Callable, 'isChange' | 'narrower'> & { auditDetail?(input: Input): Readonly<Record<string, string>> };
 
-/**
- * The name, in kebab-case, is the last part of its path. `output` has every field that any caller gets. What it takes is
- * what the function returns, and what it gives is the JSON.
- */
-export type CommandDeclaration<
-  Name extends string = string,
-  Input extends z.ZodType = z.ZodType,
-  Output extends z.ZodType = z.ZodType,
-> = Callable<Name, Input, Output>;
-
-/** What callers of a command send. */
-export type InputOf<Command extends Pick<CommandDeclaration, 'input'>> = Unchanging<z.input<Command['input']>>;
-
-/** What callers of a command read. */
-export type AnswerOf<Command extends Pick<CommandDeclaration, 'output'>> = Unchanging<z.output<Command['output']>>;
-
 /** One command with its function. */
-export type AdminCommand = CommandDeclaration & {
+export type AdminCommand = Callable & {
   /**
    * Checks the input and runs. Rejects with INVALID_REQUEST_BODY and the command's own refusals. `by` left out: the
    * gateway token runs it, which sees data. `signal` aborts when the caller leaves: only commands that compute for long
@@ -49,13 +32,17 @@ export type RunBy = {
   readonly studio: { readonly session: StudioSession; readonly requestId: string } | null;
 };
 
+/**
+ * The name, in kebab-case, is the last part of its path. `output` has every field that any caller gets. What it takes is
+ * what the function returns, and what it gives is the JSON.
+ */
 export const declareCommand = <const Name extends string, Input extends z.ZodType, Output extends z.ZodType>(
   name: Name,
   input: Input,
   output: Output,
   rule: Ruled<z.output<Input>>,
   tool?: ToolWords,
-): CommandDeclaration<Name, Input, Output> => ({
+): Callable<Name, Input, Output> => ({
   name,
   input,
   output,
@@ -101,7 +88,7 @@ const assertStorable = (input: unknown): void => {
 
 /** Joins a command and its function. The input is checked against the schema before `run`. */
 export const adminCommand = <Input extends z.ZodType, Output extends z.ZodType>(
-  declaration: CommandDeclaration<string, Input, Output>,
+  declaration: Callable<string, Input, Output>,
   run: (input: z.output<Input>, by: RunBy, signal: AbortSignal) => Promise<Unchanging<z.input<Output>>>,
 ): AdminCommand => ({
   ...declaration,

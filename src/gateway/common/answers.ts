@@ -1,13 +1,6 @@
 /** The parts of a command's answer: a schema of the JSON that callers read, from which the types of both ends follow. */
 import { z } from 'zod';
 
-/** A value that its reader does not change. */
-export type Unchanging<T> = T extends Date
-  ? T
-  : T extends object
-    ? { readonly [Key in keyof T]: Unchanging<T[Key]> }
-    : T;
-
 /** A moment. A function may answer it as a Date; JSON has its ISO 8601 text. */
 export const moment = z.union([z.iso.datetime(), z.date().transform((date) => date.toISOString())]);
 

@@ -4,11 +4,11 @@
  * the tenant's lock. The tenant's state follows from all stored events, so their order of arrival does not matter.
  * Every step may be repeated: the next attempt completes an interrupted one.
  */
+import type { Unchanging } from '../../contract/callable.js';
 import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import type { Audit } from '../audit/audit.js';
-import type { Unchanging } from '../common/answers.js';
 import { type Erasure, type ErasureReport, erasureReport } from '../erase/erasure.js';
 import { guestTokens, type TenantRevocation } from '../erase/revocation.js';
 import type { TenantLock, WithTenantLock } from '../lease/tenant-lock.js';

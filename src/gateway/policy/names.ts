@@ -1,8 +1,8 @@
 /** The names in a policy that only the service can know, and those among them that it does not have. Pure. */
+import type { Unchanging } from '../../contract/callable.js';
 import { z } from 'zod';
 import { nearestName } from '../../domain/nearest-name.js';
 import { eachInSteps, type Sliced } from '../../platform/breathe.js';
-import type { Unchanging } from '../common/answers.js';
 import type { Part, Parts } from './checks.js';
 import type { RestrictDocument } from './schema.js';
 

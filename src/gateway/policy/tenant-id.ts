@@ -5,14 +5,12 @@ import { z } from 'zod';
  * encoding.
  */
 const pattern = /^[^\p{Cc}\p{Cs}]+$/u;
-const maxLength = 255;
 
 /** Description of a valid tenant id, for messages. */
 export const tenantIdShape = 'text of 1 to 255 characters without control characters';
 
-/** Whether the value is a valid clientId. Ids are compared character by character, not by appearance. */
-export const isTenantId = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= maxLength && pattern.test(value);
+/** A clientId. Ids are compared character by character, not by appearance. */
+export const tenantId = z.string().regex(pattern, tenantIdShape).max(255, tenantIdShape);
 
-/** A clientId in what callers send. */
-export const tenantId = z.string().regex(pattern, tenantIdShape).max(maxLength, tenantIdShape);
+/** Whether the value is a valid clientId. */
+export const isTenantId = (value: unknown): value is string => tenantId.safeParse(value).success;

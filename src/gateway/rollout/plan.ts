@@ -1,8 +1,8 @@
 /** Plans a roll-out for each tenant without writing, and reports the status of an existing roll-out. */
+import type { Unchanging } from '../../contract/callable.js';
 import { z } from 'zod';
 import { showConflicts } from '../../domain/dashboard/merge/merge-dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Unchanging } from '../common/answers.js';
 import type { Policy } from '../policy/policy.js';
 import { createCopies } from './copies.js';
 import { type Drift, detectDrift, rememberVersions } from './drift.js';
