@@ -27,7 +27,7 @@ import type { ReadBody } from './body-reader.js';
 import { envelope } from './envelope.js';
 import { type Failure, failureOf, ofService, retryAfter } from './failure.js';
 import { findFaults, findShapeFault, writeFaults } from './faults.js';
-import { holdsSlices, isPieces, jsonPieces, jsonText } from './json-text.js';
+import { holdsSlices, isPieces, jsonText, mapSlices } from './json-text.js';
 import { readAhead } from './read-ahead.js';
 import { choose, createRoutes, decodeParams, type Match, withoutCondition } from './routes.js';
 
@@ -64,8 +64,9 @@ export type DispatchResponse = {
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType: string;
   /**
-   * A value, or an `AsyncIterable` of text or bytes in pieces: a file, or the JSON text of a long list. A consumer must read
-   * it to the end or call its `return`. If it throws, the error was logged, and the consumer must not let the answer look complete.
+   * A value, which may have fields that are long lists in slices, or an `AsyncIterable` of text or bytes in pieces: a file.
+   * A consumer must read them to the end or call their `return`. If one throws, the error was logged, and the consumer must
+   * not let the answer look complete.
    */
   readonly body: unknown;
   /** For logs and metrics; never sent to the caller. */
@@ -148,7 +149,7 @@ const encode = async ({ operation, binding }: Match, result: unknown, writeFailu
   const { contentType } = operation;
   const fileName = fileNames[contentType];
   const encoded: unknown = binding.encode?.(result) ?? operation.encode(result, writeFailure);
-  const body = isPieces(encoded) ? encoded : await inPieces(encoded);
+  const body = holdsSlices(encoded) ? await readAhead(encoded as object) : encoded;
   const isLines = contentType === 'application/x-ndjson' && isPieces(body);
   return {
     status: 200,
@@ -156,12 +157,6 @@ const encode = async ({ operation, binding }: Match, result: unknown, writeFailu
     contentType: isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
     body: isLines ? linesOf(body) : body,
   };
-};
-
-/** Returns the text of a body in pieces if one of its lists is longer than a slice; else the body with whole lists. */
-const inPieces = async (encoded: unknown): Promise<unknown> => {
-  const body = holdsSlices(encoded) ? await readAhead(encoded as object) : encoded;
-  return holdsSlices(body) ? jsonPieces(body) : body;
 };
 
 /** The tag is weak: the time that an answer took is not part of it. */
@@ -190,15 +185,15 @@ async function* linesOf(values: AsyncIterable<unknown>): AsyncGenerator<string> 
 }
 
 /**
- * Passes the pieces on, and serves other requests between two of them. An empty piece is not sent. An error is only logged:
+ * Passes the pieces, or the slices, on, and serves other requests between two of them. An empty piece is not sent. An error is only logged:
  * the status line was already sent, so the caller cannot be told.
  */
-async function* logged(
-  pieces: AsyncIterable<string | Uint8Array>,
+async function* logged<Piece extends { readonly length: number }>(
+  pieces: AsyncIterable<Piece>,
   signal: AbortSignal,
   fields: object,
   log: ServiceLog,
-): AsyncGenerator<string | Uint8Array> {
+): AsyncGenerator<Piece> {
   try {
     for await (const piece of pieces) {
       await breathe();
@@ -330,15 +325,14 @@ const notAllowed = (method: string, allowed: readonly string[]): DispatchRespons
   operation: 'unmatched',
 });
 
-type Pieces = AsyncIterable<string | Uint8Array>;
-type LogPieces = (pieces: Pieces, fields: object) => Pieces;
+type LogPieces = <Piece extends { readonly length: number }>(pieces: AsyncIterable<Piece>) => AsyncIterable<Piece>;
 
-const respond = ({ operation: { name }, binding }: Match, served: Answer, logPieces: LogPieces): DispatchResponse => {
+const respond = ({ operation: { name }, binding }: Match, served: Answer, log: LogPieces): DispatchResponse => {
   const { body, headers } = served;
   const legacy = binding.isLegacy === true ? { Deprecation: deprecation } : {};
   return {
     ...served,
-    body: isPieces(body) ? logPieces(body, { operation: name }) : body,
+    body: isPieces(body) ? log(body) : holdsSlices(body) ? mapSlices(body, log) : body,
     headers: { 'Cache-Control': 'no-store', ...headers, ...legacy },
     operation: name,
   };
@@ -405,6 +399,7 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
       if (isRefusedBody(error)) refusedBody(request);
       return answerFailure(error);
     });
-    return respond(match, served, (pieces, fields) => logged(pieces, request.signal, { requestId, ...fields }, log));
+    const fields = { requestId, operation: match.operation.name };
+    return respond(match, served, (pieces) => logged(pieces, request.signal, fields, log));
   };
 };

@@ -3,13 +3,33 @@ import type { Transport } from '../contract/client.js';
 import { limits } from '../contract/fields.js';
 import type { Caller } from '../domain/guest/caller.js';
 import { handled } from '../domain/handled.js';
+import { isRecord } from '../domain/is-record.js';
+import { whole } from '../domain/slices.js';
 import type { Dispatch } from './bind.js';
 import { notFound, tooLarge } from './envelope.js';
-import { isPieces } from './json-text.js';
+import { holdsSlices, isPieces, mapSlices } from './json-text.js';
 
-const throughJson = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+/** Whether JSON gives the value back as it is. */
+const isPlain = (value: unknown): boolean =>
+  typeof value === 'string' ||
+  typeof value === 'boolean' ||
+  value === null ||
+  (Number.isFinite(value) && !Object.is(value, -0));
 
-const isJson = (contentType: string): boolean => contentType.startsWith('application/json');
+/**
+ * Copies the value as a reader of its JSON gets it, without the text: of an answer that is encoded, only fields without
+ * a value differ. What JSON writes as something else, such as a moment, passes through JSON.
+ */
+const asRead = (value: unknown): unknown => {
+  if (value === undefined || isPlain(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => asRead(item) ?? null);
+  if (!isRecord(value) || 'toJSON' in value) {
+    const text = JSON.stringify(value);
+    return text === undefined ? undefined : JSON.parse(text);
+  }
+  const members = Object.entries(value).map(([name, member]) => [name, asRead(member)] as const);
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined));
+};
 
 /** For callers without a signal of their own. */
 const never = new AbortController().signal;
@@ -23,6 +43,12 @@ export const wholeOf = async (pieces: AsyncIterable<string | Uint8Array>): Promi
     else bytes.push(piece);
   }
   return bytes.length === 0 ? texts.join('') : Buffer.concat(bytes);
+};
+
+const withWholeLists = async (body: unknown): Promise<unknown> => {
+  if (!holdsSlices(body)) return body;
+  const lists = mapSlices(body, whole);
+  return Object.fromEntries(await Promise.all(Object.entries(lists).map(async ([name, list]) => [name, await list])));
 };
 
 /** Rejects as soon as the caller aborts. The operation gets the same signal, as it would after a closed connection. */
@@ -39,8 +65,8 @@ const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined
 };
 
 /**
- * Creates a transport that calls a dispatch in this process in the same way as HTTP: queries become text, and bodies
- * pass through JSON with the same size limit in both directions. `callerOf` returns the caller of each call. Left out:
+ * Creates a transport that calls a dispatch in this process in the same way as HTTP: queries become text, bodies pass
+ * through JSON with the same size limit, and answers are copied as their JSON would be read. `callerOf` returns the caller of each call. Left out:
  * the bearer is authenticated.
  */
 export const inProcessTransport =
@@ -65,8 +91,7 @@ export const inProcessTransport =
     });
     const answer = await untilAborted(work, signal);
     if (answer === undefined) return { status: 404, body: notFound(method, path) };
-    const { status, body: given, contentType } = answer;
-    if (!isPieces(given)) return { status, body: throughJson(given) };
-    const whole = await untilAborted(wholeOf(given), signal);
-    return { status, body: isJson(contentType) ? JSON.parse(String(whole)) : whole };
+    const { status, body: given } = answer;
+    if (isPieces(given)) return { status, body: await untilAborted(wholeOf(given), signal) };
+    return { status, body: asRead(await untilAborted(withWholeLists(given), signal)) };
   };

@@ -76,7 +76,14 @@ async function* membersPieces(body: unknown, breathe: Breathe): AsyncGenerator<s
 }
 
 /** Whether the body is an object with a field that is a list in slices. */
-export const holdsSlices = (body: unknown): boolean => membersOf(body)?.some(([, member]) => isSlices(member)) === true;
+export const holdsSlices = (body: unknown): body is object =>
+  membersOf(body)?.some(([, member]) => isSlices(member)) === true;
+
+/** The body with another value in the place of each list in slices. */
+export const mapSlices = (body: object, change: (slices: Slices<unknown>) => unknown): object =>
+  Object.fromEntries(
+    Object.entries(body).map(([name, member]) => [name, isSlices(member) ? change(member) : member]),
+  );
 
 /**
  * Writes the body in pieces that together are the text of `JSON.stringify`. Fields in slices are read as fast as the
@@ -95,6 +102,6 @@ const joined = async (pieces: AsyncIterable<string>): Promise<string> => {
   return texts.join('');
 };
 
-/** Returns the same text as `JSON.stringify`. Returns a promise if the body contains a long list. */
+/** Returns the same text as `JSON.stringify`. Returns a promise if the body contains a long list, or one in slices. */
 export const jsonText = (body: unknown, breathe: Breathe = ofThisProcess): string | Promise<string> =>
-  holdsLong(body) ? joined(jsonPieces(body, breathe)) : JSON.stringify(body);
+  holdsLong(body) || holdsSlices(body) ? joined(jsonPieces(body, breathe)) : JSON.stringify(body);

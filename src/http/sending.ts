@@ -5,13 +5,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RequestSignal } from '../domain/query/engine.js';
 import type { FlatHeaders } from './constant-headers.js';
-import { isPieces, jsonText } from './json-text.js';
+import { holdsSlices, isPieces, jsonPieces, jsonText } from './json-text.js';
 
 /** An answer as it is sent. */
 export type Answer = {
   readonly status: number;
   readonly headers: FlatHeaders;
-  /** Text and bytes are sent as they are, pieces as they come, and any other value as JSON. Left out: no body. */
+  /** Text and bytes are sent as they are, pieces and lists in slices as they come, and any other value as JSON. Left out: no body. */
   readonly body?: unknown;
 };
 
@@ -54,9 +54,9 @@ export const send = (response: ServerResponse, answer: Answer): void | Promise<v
     response.writeHead(status, [...headers]).end();
   } else if (typeof body === 'string' || body instanceof Uint8Array) {
     response.writeHead(status, [...headers, 'Content-Length', String(Buffer.byteLength(body))]).end(body);
-  } else if (isPieces(body)) {
+  } else if (isPieces(body) || holdsSlices(body)) {
     response.writeHead(status, [...headers]);
-    return sendPieces(response, body);
+    return sendPieces(response, isPieces(body) ? body : jsonPieces(body));
   } else {
     const text = jsonText(body);
     if (typeof text === 'string') return send(response, { status, headers, body: text });

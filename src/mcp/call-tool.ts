@@ -7,7 +7,6 @@ import { writtenRows } from '../domain/query/numbers.js';
 import { type Dispatch, type DispatchRequest, type DispatchResponse, firstLanguage } from '../http/bind.js';
 import { envelope } from '../http/envelope.js';
 import { findFaults, findShapeFault, writeFaults } from '../http/faults.js';
-import { wholeOf } from '../http/in-process.js';
 import { isPieces, jsonText } from '../http/json-text.js';
 import type { ToolResult } from './described.js';
 import type { Tool } from './tools.js';
@@ -68,7 +67,6 @@ const resultOf = async (
 ): Promise<ToolResult> => {
   if (answer.status !== 200) return { ...textResult(JSON.stringify(answer.body)), isError: true };
   if (!answer.contentType.startsWith('application/json')) return fileResult(answer, tool);
-  if (isPieces(answer.body)) return textResult(String(await wholeOf(answer.body)));
   return textResult(await jsonText(withWritten(answer.body, firstLanguage(acceptLanguage))));
 };
 
