@@ -35,8 +35,16 @@ const allChecks: readonly Check[] = [
 
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };
 
-/** Runs the checks and returns the exit code: 0 all hold, 1 a check fails or the run was stopped, 2 wrong arguments. */
-export const runConformance = async (args: readonly string[], output: Output, stop: AbortSignal): Promise<number> => {
+/**
+ * Runs the checks and returns the exit code: 0 all hold, 1 a check fails or the run was stopped, 2 wrong arguments. `ask`
+ * sends the requests.
+ */
+export const runConformance = async (
+  args: readonly string[],
+  output: Output,
+  stop: AbortSignal,
+  ask: typeof fetch = fetch,
+): Promise<number> => {
   const options = readOptions(args);
   if (options === undefined) {
     output.log(conformanceUsage);
@@ -46,7 +54,7 @@ export const runConformance = async (args: readonly string[], output: Output, st
     output.error(`guestlist: ${options}\n\n${conformanceUsage}`);
     return 2;
   }
-  const report = await runChecks(allChecks, options, stop);
+  const report = await runChecks(allChecks, options, stop, ask);
   output.log(options.isJson ? JSON.stringify(toJson(report), null, 2) : writeReport(report));
   const doesHold = report.outcomes.every(({ result }) => result !== 'fails');
   return doesHold && !stop.aborted ? 0 : 1;

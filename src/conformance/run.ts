@@ -33,11 +33,16 @@ const writeThing = ({ kind, name }: Thing): string => `${kind} ${name}`;
  * Runs the checks in sequence, then deletes what they created. After `stop`, the remaining checks are reported as not tried, and
  * the deletion still runs.
  */
-export const runChecks = async (checks: readonly Check[], options: Options, stop: AbortSignal): Promise<Report> => {
+export const runChecks = async (
+  checks: readonly Check[],
+  options: Options,
+  stop: AbortSignal,
+  ask: typeof fetch,
+): Promise<Report> => {
   const known = [options.serviceToken, options.apiKey ?? ''];
   // Replaced after the checks, so that the deletion is not stopped.
   let signal = stop;
-  const wire = openWire(options.baseUrl, known, () => signal);
+  const wire = openWire(options.baseUrl, known, () => signal, ask);
   const made = createCleanup();
   const context = createContext(wire, made, options);
 

@@ -60,14 +60,19 @@ const secretsIn = (body: unknown): readonly string[] =>
   isJson(body) ? [body.token, body.key].filter((value): value is string => typeof value === 'string') : [];
 
 /** Opens a wire to `baseUrl`. `signal` is read before each request and aborts it. */
-export const openWire = (baseUrl: string, known: readonly string[], signal: () => AbortSignal): Wire => {
+export const openWire = (
+  baseUrl: string,
+  known: readonly string[],
+  signal: () => AbortSignal,
+  ask: typeof fetch,
+): Wire => {
   const secrets = new Set(known);
   let last: Exchange | null = null;
   return {
     send: async (request) => {
       if (request.bearer !== null) secrets.add(request.bearer);
       last = { request, answer: null };
-      const response = await fetch(addressOf(baseUrl, request), initOf(request, signal()));
+      const response = await ask(addressOf(baseUrl, request), initOf(request, signal()));
       const text = await response.text();
       const answer = { status: response.status, text, body: parse(text) };
       for (const secret of secretsIn(answer.body)) secrets.add(secret);
