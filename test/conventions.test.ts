@@ -158,8 +158,14 @@ const mayImport: Readonly<
   },
 };
 
-/** Folders from which types may be imported in addition: the browser uses the types of the interface and of commands. */
-const mayImportTypes: Readonly<Record<string, readonly string[]>> = { web: ['contract', 'domain', 'compose'] };
+/**
+ * Folders from which types may be imported in addition. The browser uses the types of the interface and of commands. Who
+ * is given a store uses its type, which is that of its one implementation.
+ */
+const mayImportTypes: Readonly<Record<string, readonly string[]>> = {
+  web: ['contract', 'domain', 'compose'],
+  ...{ usecases: ['store'], deliver: ['store'], studio: ['store'], demo: ['store'] },
+};
 
 /**
  * Studio shows whose rows the tables of an unsaved model hold, and the elements refuse addresses of recipients, by the

@@ -1,7 +1,8 @@
 /** `guestlist audit`: is the record whole, and what is in it. */
-import type { AnswerOf } from '../contract/callable.js';
+
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { AnswerOf } from '../contract/callable.js';
 import { assertAnchor, ChainFault, type ChainHead, entryOfLine, follow, genesisHash } from '../gateway/audit/chain.js';
 import { exportAuditCommand, verifyAuditCommand } from '../gateway/audit/commands.js';
 import type { Verification } from '../gateway/audit/read.js';

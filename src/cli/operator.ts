@@ -1,9 +1,10 @@
 /** The command line as an operator of a running product: commands go through the gateway's `/gateway/admin`, or the service's `/api/v2`. */
-import type { AnswerOf, Callable } from '../contract/callable.js';
+
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { AnswerOf, Callable } from '../contract/callable.js';
 import { operatorHeader } from '../gateway/http/admin.js';
 import { readOperatorSettings } from '../main.js';
 import { WrongCall } from './kit/exit.js';

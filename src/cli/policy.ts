@@ -1,8 +1,9 @@
 /** The command `guestlist policy`: reads its arguments and files, and prints; the rest is the gateway's. */
-import type { InputOf } from '../contract/callable.js';
+
 import { dirname, isAbsolute, relative } from 'node:path';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { z } from 'zod';
+import type { InputOf } from '../contract/callable.js';
 import { Refusal } from '../domain/refusal.js';
 import { decodeBody } from '../gateway/common/wire.js';
 import { loadPolicyFile } from '../gateway/policy/load.js';

@@ -1,5 +1,5 @@
-import type { AnswerOf } from '../contract/callable.js';
 import { Option } from '@commander-js/extra-typings';
+import type { AnswerOf } from '../contract/callable.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { gatewayCommand, printJson, readCount } from './kit/declare.js';
 import { tableText } from './kit/terminal.js';

@@ -1,7 +1,7 @@
-import type { AnswerOf } from '../contract/callable.js';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { AnswerOf } from '../contract/callable.js';
 import { provisionTenantsCommand } from '../gateway/provision/commands.js';
 import { mapBounded } from '../platform/bounded.js';
 import { collect, gatewayCommand } from './kit/declare.js';

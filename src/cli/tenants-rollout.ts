@@ -1,7 +1,8 @@
 /** `guestlist tenants apply`, `rollback` and `rollouts`: the gateway does the work, and goes on with it when this is ended. */
-import type { AnswerOf } from '../contract/callable.js';
+
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from '@commander-js/extra-typings';
+import type { AnswerOf } from '../contract/callable.js';
 import { applyRollout, listRollouts, readRollout, resumeRollout, rollBack } from '../gateway/rollout/commands.js';
 import { gatewayCommand, printJson, readCount, readNames } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';

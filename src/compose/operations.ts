@@ -5,8 +5,9 @@
  * To add an operation: declare it in src/contract, write its use case, and add one row here. A declared operation
  * without a row does not compile, nor does a use case that does not fit its declaration.
  */
-import type { AnswerOf, InputOf } from '../contract/callable.js';
+
 import * as apiKeys from '../contract/api-keys.js';
+import type { AnswerOf, InputOf } from '../contract/callable.js';
 import * as clientErasure from '../contract/client-erasure.js';
 import * as dashboardContent from '../contract/dashboard-content.js';
 import * as dashboardEmbeds from '../contract/dashboard-embeds.js';
@@ -50,7 +51,7 @@ import type { FindTheme } from '../domain/guest/view.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../domain/ports.js';
 import type { DefinitionEngine, Engine } from '../domain/query/engine.js';
 import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
-import type { Store } from '../domain/store/store.js';
+import type { Store } from '../store/store.js';
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from '../usecases/credentials/api-keys.js';
 import { listGuestTokens, revokeGuestTokens } from '../usecases/credentials/guest-token-admin.js';
 import { createGuestToken } from '../usecases/credentials/guest-tokens.js';

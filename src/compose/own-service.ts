@@ -5,13 +5,13 @@
 import { hkdfSync } from 'node:crypto';
 import { capabilityNames } from '../domain/capability.js';
 import type { ApiKeyCaller } from '../domain/guest/caller.js';
-import type { Store } from '../domain/store/store.js';
 import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { unavailable } from '../gateway/upstream/unavailable.js';
 import type { GatewayUpstream } from '../gateway/upstream/upstream.js';
 import type { Dispatch } from '../http/bind.js';
 import { inProcessTransport } from '../http/in-process.js';
 import type { KeyRing } from '../platform/sealing.js';
+import type { Store } from '../store/store.js';
 
 export type OwnService = { readonly dispatch: Dispatch; readonly store: Pick<Store, 'dataApps'> };
 

@@ -2,7 +2,7 @@
 import type { RequestHandler, Router } from 'express';
 import type { Reports } from '../domain/deliver/reports.js';
 import { handled } from '../domain/handled.js';
-import type { Clock, Sealer } from '../domain/ports.js';
+import type { Clock } from '../domain/ports.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import { whole } from '../domain/slices.js';
 import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
@@ -10,7 +10,7 @@ import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';
-import { createSealer } from '../platform/sealing.js';
+import { createSealer, type Sealer } from '../platform/sealing.js';
 import { createAssistantPath } from '../studio/assistants.js';
 import { type KeyParts, keyCommands } from '../studio/keys.js';
 import type { LoginLinks } from '../studio/login-links.js';

@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import type { Datasource } from '../domain/organization.js';
 import type { Clock } from '../domain/ports.js';
 import { whole } from '../domain/slices.js';
-import type { Store } from '../domain/store/store.js';
 import { readFileKind } from '../engine/uploads/file-kind.js';
 import { createMakeDatabase } from '../engine/uploads/make-database.js';
 import { assertPlainUpload } from '../engine/uploads/plain-database.js';
 import type { Settings } from '../platform/config.js';
 import type { AssertReachable } from '../platform/reach.js';
 import { createUploadFolder, isUploadIn } from '../platform/upload-folder.js';
+import type { Store } from '../store/store.js';
 import type { Uploads } from '../studio/uploads.js';
 
 const usualMegabytes = 256;

@@ -22,7 +22,7 @@ import type { FindReportRight, IsTenantActive, ListTenantUsers, ReportRight } fr
 import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
 import type { GuestCaller } from '../domain/guest/caller.js';
 import type { Clock, Tag } from '../domain/ports.js';
-import type { Store } from '../domain/store/store.js';
+import type { Store } from '../store/store.js';
 import { addressOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
 import type { FindRecipients, Granted, Refused } from './sender.js';
 

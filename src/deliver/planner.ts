@@ -5,8 +5,8 @@ import type { Calendar } from '../domain/deliver/recurrence.js';
 import type { Schedule } from '../domain/deliver/schedule.js';
 import { leavesAt } from '../domain/deliver/spread.js';
 import type { Clock, Ids } from '../domain/ports.js';
-import type { NewDelivery } from '../domain/store/deliveries.js';
-import type { Store } from '../domain/store/store.js';
+import type { NewDelivery } from '../store/deliveries.js';
+import type { Store } from '../store/store.js';
 
 export type PlannerOptions = {
   readonly store: Pick<Store, 'transaction'>;

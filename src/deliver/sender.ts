@@ -9,9 +9,9 @@ import type { ClaimedDelivery, DeliveryReason, Schedule } from '../domain/delive
 import { leavesAt } from '../domain/deliver/spread.js';
 import type { Log } from '../domain/log-events.js';
 import type { Clock, Ids } from '../domain/ports.js';
-import type { DeliveryEnd, DeliveryStore, NewShare } from '../domain/store/deliveries.js';
 import type { Channel } from '../platform/channels.js';
 import type { BrandOf } from '../platform/mail-brands.js';
+import type { DeliveryEnd, DeliveryStore, NewShare } from '../store/deliveries.js';
 import { type ConfirmText, confirmMessageOf } from './confirm-message.js';
 import type { Mail, Mailer } from './mailer.js';
 import { type Attachment, logoCid, type Message, messageOf, type ReportText } from './message.js';

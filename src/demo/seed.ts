@@ -6,8 +6,8 @@ import { hostMade } from '../domain/dashboard/metric.js';
 import type { Datamart, Relationship } from '../domain/datamart/datamart.js';
 import { keyHintOf, type Workspace } from '../domain/organization.js';
 import type { Clock, Ids, Tokens } from '../domain/ports.js';
-import type { NamedStore } from '../domain/store/page.js';
-import type { Store } from '../domain/store/store.js';
+import type { NamedStore } from '../store/named.js';
+import type { Store } from '../store/store.js';
 import type { DemoBundle } from './bundle.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly tokens: Tokens };

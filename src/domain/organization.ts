@@ -93,3 +93,16 @@ export const reachesDatamart = (
  * credential, since the hint would reveal too much of it.
  */
 export const keyHintOf = (token: string): string | null => (token.length >= 32 ? token.slice(-4) : null);
+
+/** Number of deleted rows of an erased client, by kind. */
+export type ErasedClient = {
+  readonly dashboards: number;
+  readonly embeds: number;
+  readonly metrics: number;
+  readonly guestMetrics: number;
+  readonly guestLayouts: number;
+  readonly guestViews: number;
+  readonly guestBoards: number;
+  readonly schedules: number;
+  readonly guestTokens: number;
+};

@@ -1,18 +1,9 @@
 /**
  * What the machine provides: clock, random ids, hashes and secrets. They are injected so that tests can replace them.
  */
-import type { HashedToken, Sealed } from './brand.js';
+import type { HashedToken } from './brand.js';
 
 export type Clock = { readonly now: () => Date };
-
-/**
- * Encrypts secrets for storage. `context` names the owner of the text (a record's id). `open` throws if the context
- * differs or the sealed text was changed.
- */
-export type Sealer = {
-  readonly seal: (text: string, context: string) => Sealed;
-  readonly open: (sealed: Sealed | string, context: string) => string;
-};
 
 /** Random UUIDs (version 4). */
 export type Ids = { readonly uuid: () => string };

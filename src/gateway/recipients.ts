@@ -3,9 +3,10 @@
  * the same tenant replaces it: a claim that the host no longer gives is gone. Sealed, because claims are personal data.
  */
 import type { Sealed } from '../domain/brand.js';
-import type { Clock, Sealer } from '../domain/ports.js';
+import type { Clock } from '../domain/ports.js';
 import type { Log } from '../platform/log.js';
 import { createLru } from '../platform/lru.js';
+import type { Sealer } from '../platform/sealing.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { Eraser, ForgetClient } from './common/eraser.js';
 import type { Ledger } from './ledger/ledger.js';

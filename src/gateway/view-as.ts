@@ -3,9 +3,9 @@
  * what that user would see. Only the session and the tenant are given instead of proved. The caller must be trusted.
  */
 
-import type { Unchanging } from '../contract/callable.js';
 import { basename } from 'node:path';
 import { z } from 'zod';
+import type { Unchanging } from '../contract/callable.js';
 import { identifier } from '../contract/fields.js';
 import type { Clock } from '../domain/ports.js';
 import type { Audit } from './audit/audit.js';

@@ -81,9 +81,7 @@ export const holdsSlices = (body: unknown): body is object =>
 
 /** The body with another value in the place of each list in slices. */
 export const mapSlices = (body: object, change: (slices: Slices<unknown>) => unknown): object =>
-  Object.fromEntries(
-    Object.entries(body).map(([name, member]) => [name, isSlices(member) ? change(member) : member]),
-  );
+  Object.fromEntries(Object.entries(body).map(([name, member]) => [name, isSlices(member) ? change(member) : member]));
 
 /**
  * Writes the body in pieces that together are the text of `JSON.stringify`. Fields in slices are read as fast as the

@@ -3,10 +3,9 @@
  * add a value or give one key's value to another. A failure is bound to its key too, and never opens as a value.
  */
 
-import type { Sealer } from '../domain/ports.js';
 import { isReason } from '../domain/reasons.js';
 import { type Code, Refusal } from '../domain/refusal.js';
-import { textOfSealed } from './sealing.js';
+import { type Sealer, textOfSealed } from './sealing.js';
 
 export type SealedValues<T> = {
   readonly encode: (key: string, value: T) => string;

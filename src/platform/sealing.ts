@@ -4,7 +4,6 @@
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import type { Sealed } from '../domain/brand.js';
-import type { Sealer } from '../domain/ports.js';
 
 const version = 'v1';
 const nonceBytes = 12;
@@ -52,17 +51,17 @@ export const sealerMarkOf = (sealed: Sealed): string => textOfSealed(sealed).spl
  * Creates a sealer with the first key (32 bytes) that opens what any of these keys sealed. Opening throws if another key
  * sealed the text, or if the text was changed or moved to another context.
  */
-export const createSealer = (...ring: KeyRing): Sealer => {
+export const createSealer = (...ring: KeyRing) => {
   const [first] = ring;
   const keys = new Map(ring.map((key) => [markOf(key), key]));
   return {
-    seal: (text, context) => {
+    seal: (text: string, context: string): Sealed => {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', first, nonce).setAAD(Buffer.from(context, 'utf8'));
       const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return `${prefixOf(first)}${sealed.toString('base64url')}` as unknown as Sealed;
     },
-    open: (sealed, context) => {
+    open: (sealed: Sealed | string, context: string): string => {
       const [given, sealedBy = '', data = ''] = String(sealed).split('.');
       if (given !== version) throw new Error('a sealed text is of an unknown version');
       const key = keys.get(sealedBy);
@@ -79,3 +78,6 @@ export const createSealer = (...ring: KeyRing): Sealer => {
     },
   };
 };
+
+/** Encrypts secrets for storage. `context` names the owner of the text (a record's id). */
+export type Sealer = ReturnType<typeof createSealer>;

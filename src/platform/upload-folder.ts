@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { Clock } from '../domain/ports.js';
-import type { UploadedKind, UploadFolder, UploadPlace } from '../domain/studio/upload.js';
+import type { UploadedKind } from '../domain/studio/upload.js';
 
 const fileNames: Readonly<Record<UploadedKind, string>> = { tables: 'tables.duckdb', database: 'database.duckdb' };
 
@@ -15,25 +15,32 @@ const unfinished = '.unfinished';
 const unfinishedMs = 2 * 3_600_000;
 const id = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
-const createPlace = (folder: string): UploadPlace => {
+const createPlace = (folder: string) => {
   const finished = join(folder, randomUUID());
   const working = `${finished}${unfinished}`;
   const made = join(working, 'made');
   return {
+    /** Where the file that arrives is written. */
     received: join(working, 'received'),
+    /** Where the database that is made of it is written. */
     made,
-    finish: async (kind) => {
+    /** Moves the database to the place where a source reads it, and returns its path. */
+    finish: async (kind: UploadedKind): Promise<string> => {
       await mkdir(finished, { mode: 0o700 });
       await rename(made, join(finished, fileNames[kind]));
       await rm(working, { recursive: true, force: true });
       return join(finished, fileNames[kind]);
     },
-    remove: async () => {
+    /** Removes everything that this upload has written. */
+    remove: async (): Promise<void> => {
       await rm(working, { recursive: true, force: true });
       await rm(finished, { recursive: true, force: true });
     },
   };
 };
+
+/** One upload on the server. All of its files are in a folder of its own. */
+export type UploadPlace = ReturnType<typeof createPlace>;
 
 const folderIn = (dataDir: string): string => join(dataDir, 'sources', 'uploads');
 
@@ -45,9 +52,13 @@ export const isUploadIn = async (dataDir: string, path: string): Promise<boolean
   return file !== undefined && folder !== undefined && file.startsWith(`${folder}${sep}`);
 };
 
-/** The uploads below `dataDir`, in the folder whose files may be sources. */
-export const createUploadFolder = (dataDir: string, clock: Clock): UploadFolder => {
+/**
+ * The uploads below `dataDir`, in the folder whose files may be sources. Nothing outside of it is written or removed,
+ * whatever a path says.
+ */
+export const createUploadFolder = (dataDir: string, clock: Clock) => {
   const folder = folderIn(dataDir);
+  /** What the file at the path was made of. Undefined: the path is not that of a finished upload. */
   const kindOf = (path: string): UploadedKind | undefined => {
     const kinds = Object.keys(fileNames) as readonly UploadedKind[];
     return kinds.find((kind) => {
@@ -57,15 +68,17 @@ export const createUploadFolder = (dataDir: string, clock: Clock): UploadFolder 
   };
   return {
     kindOf,
-    create: async () => {
+    create: async (): Promise<UploadPlace> => {
       const place = createPlace(folder);
       await mkdir(dirname(place.received), { recursive: true, mode: 0o700 });
       return place;
     },
-    remove: async (path) => {
+    /** Removes a finished upload. */
+    remove: async (path: string): Promise<void> => {
       if (kindOf(path) !== undefined) await rm(dirname(path), { recursive: true, force: true });
     },
-    removeUnfinished: async () => {
+    /** Removes what uploads left that ended with their process. */
+    removeUnfinished: async (): Promise<void> => {
       const names = await readdir(folder).catch(() => []);
       const working = new RegExp(`^${id}\\${unfinished}$`);
       for (const name of names.filter((one) => working.test(one))) {
@@ -76,3 +89,5 @@ export const createUploadFolder = (dataDir: string, clock: Clock): UploadFolder 
     },
   };
 };
+
+export type UploadFolder = ReturnType<typeof createUploadFolder>;

@@ -1,10 +1,14 @@
 import type { Kysely, Selectable } from 'kysely';
+import type { HashedToken } from '../domain/brand.js';
+import type { StoredApiKey } from '../domain/credentials.js';
+import type { Page } from '../domain/page.js';
 import { mapItems } from '../domain/slices.js';
-import type { ApiKeyStore, StoredApiKey } from '../domain/store/credentials.js';
-import { decodeKey, earlier, encodeKey } from './key-rows.js';
+import { decodeKey, earlier, encodeKey, type NewKey } from './key-rows.js';
 import { listRows } from './list-rows.js';
 import { inTransaction, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
+
+type NewApiKey = NewKey & { readonly dataAppId: string; readonly description?: string | null };
 
 const decode = (row: Selectable<Tables['api_keys']>): StoredApiKey => ({
   ...decodeKey(row),
@@ -20,8 +24,9 @@ const lockDataApp = async (db: Kysely<Tables>, dataAppId: string): Promise<void>
   await db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forNoKeyUpdate().execute();
 };
 
-export const createApiKeyStore = (db: Kysely<Tables>): ApiKeyStore => ({
-  insert: async (key) =>
+export const createApiKeyStore = (db: Kysely<Tables>) => ({
+  /** Returns false if a current key of the data app has the name, or if the hash was ever stored. */
+  insert: async (key: NewApiKey) =>
     wasInserted(
       await db
         .insertInto('api_keys')
@@ -29,9 +34,14 @@ export const createApiKeyStore = (db: Kysely<Tables>): ApiKeyStore => ({
         .onConflict((oc) => oc.doNothing())
         .executeTakeFirst(),
     ),
-  isKnown: async (hash) =>
+  /** Whether a key with this hash exists or existed. */
+  isKnown: async (hash: HashedToken) =>
     (await db.selectFrom('api_keys').select('id').where('hash', '=', hash).executeTakeFirst()) !== undefined,
-  findByHash: async (hash) => {
+  /**
+   * Returns the key unless it is revoked. An expired key is returned too: the caller compares `expiresAt` with its own
+   * clock.
+   */
+  findByHash: async (hash: HashedToken): Promise<(StoredApiKey & { readonly dataAppName: string }) | undefined> => {
     const row = await db
       .selectFrom('api_keys')
       .innerJoin('data_apps', 'data_apps.id', 'api_keys.data_app_id')
@@ -42,11 +52,30 @@ export const createApiKeyStore = (db: Kysely<Tables>): ApiKeyStore => ({
       .executeTakeFirst();
     return row && { ...decode(row), dataAppName: row.data_app_name };
   },
-  listByDataApp: (dataAppId, wanted) =>
+  /** Returns the current keys, ordered by name. */
+  listByDataApp: (dataAppId: string, wanted: Page | null) =>
     mapItems(listRows(current(db, dataAppId).selectAll(), ['name'], wanted), decode),
-  replace: (key, when) => inTransaction(db, (transaction) => replace(transaction, key, when)),
-  revoke: (dataAppId, name, now) => inTransaction(db, (transaction) => revoke(transaction, dataAppId, name, now)),
+  /**
+   * Sets the end of a current key to `expiresAt`, and makes its name available for the successor. Returns the key, or
+   * undefined if it is not current.
+   */
+  replace: (
+    key: { readonly dataAppId: string; readonly id: string },
+    when: { readonly now: Date; readonly expiresAt: Date },
+  ) => inTransaction(db, (transaction) => replace(transaction, key, when)),
+  /**
+   * Revokes the current key of that name and every key that it replaced. Returns false if there is no current key of
+   * that name.
+   */
+  revoke: (dataAppId: string, name: string, now: Date) =>
+    inTransaction(db, (transaction) => revoke(transaction, dataAppId, name, now)),
 });
+
+/**
+ * Stores API keys. A key is current until it is revoked or replaced; names are unique among current keys. Revoked and
+ * expired keys stay as tombstones, found by their hash, so that no start of the service creates them again.
+ */
+export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;
 
 const current = (db: Kysely<Tables>, dataAppId: string) =>
   db
@@ -57,8 +86,8 @@ const current = (db: Kysely<Tables>, dataAppId: string) =>
 
 const replace = async (
   db: Kysely<Tables>,
-  { dataAppId, id }: Parameters<ApiKeyStore['replace']>[0],
-  { now, expiresAt }: Parameters<ApiKeyStore['replace']>[1],
+  { dataAppId, id }: { readonly dataAppId: string; readonly id: string },
+  { now, expiresAt }: { readonly now: Date; readonly expiresAt: Date },
 ): Promise<StoredApiKey | undefined> => {
   await lockDataApp(db, dataAppId);
   const row = await current(db, dataAppId).selectAll().where('id', '=', id).executeTakeFirst();

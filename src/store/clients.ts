@@ -1,15 +1,25 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Owner } from '../domain/dashboard/metric.js';
 import { tenantRecipient } from '../domain/deliver/host-schedule.js';
-import type { ClientStore, ErasedClient, ErasureFence } from '../domain/store/organization.js';
+import type { ErasedClient } from '../domain/organization.js';
 import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
 
-export const createClientStore = (db: Kysely<Tables>): ClientStore => ({
-  erase: (dataAppId, clientId, fence) =>
+/** `number` rises with each process that takes the erasure over. `gateway` is the deployment that counts, if it has a name. */
+type ErasureFence = { readonly gateway: string | null; readonly number: number };
+
+export const createClientStore = (db: Kysely<Tables>) => ({
+  /**
+   * Deletes everything that the data app holds for the client, in one transaction. Afterwards no row names the client:
+   * mints and writes of its guests that run at the same time also leave no row. Deletes nothing, and returns `late`, if
+   * the same gateway erased the client with a larger fence lately.
+   */
+  erase: (dataAppId: string, clientId: string, fence?: ErasureFence) =>
     inTransaction(db, (transaction) => erase(transaction, dataAppId, clientId, fence)),
 });
+
+export type ClientStore = ReturnType<typeof createClientStore>;
 
 const nothing: ErasedClient = {
   dashboards: 0,

@@ -3,8 +3,25 @@
  * that finds a request's token also reads its revision, so a request never gets content older than its arrival.
  */
 import type { ContentRevision } from '../domain/brand.js';
-import type { ContentStore } from '../domain/store/store.js';
 import { createSizedLru } from '../platform/lru.js';
+import type { DashboardStore } from './dashboards.js';
+import type { DatamartStore } from './datamarts.js';
+import type { DatasourceStore } from './datasources.js';
+import type { EmbedStore } from './embeds.js';
+import type { GuestMetricStore } from './guest-metrics.js';
+import type { MetricStore } from './metrics.js';
+import type { WorkspaceStore } from './workspaces.js';
+
+/** The content that guest requests read. Every `Store` is also a `ContentStore`. */
+export type ContentStore = {
+  readonly embeds: Pick<EmbedStore, 'findById' | 'findByDashboard' | 'listByMetric' | 'listByClient'>;
+  readonly dashboards: Pick<DashboardStore, 'findById' | 'findByExternalId' | 'listMetrics'>;
+  readonly metrics: Pick<MetricStore, 'findById' | 'listDashboards'>;
+  readonly guestMetrics: Pick<GuestMetricStore, 'list'>;
+  readonly workspaces: Pick<WorkspaceStore, 'findById'>;
+  readonly datamarts: Pick<DatamartStore, 'findById' | 'findByName' | 'findOnlyOf'>;
+  readonly datasources: Pick<DatasourceStore, 'findById' | 'findClientDatabase'>;
+};
 
 /** Maximum size of all cached answers together, in characters of JSON. */
 const defaultMaxCharacters = 32 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { MetricPlacement, PlacedMetric } from '../domain/dashboard/dashboard.js';
 import { decodeMetric } from './metric-row.js';
+import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
 
 const placedOn = (db: Kysely<Tables>, dashboardId: string) =>
@@ -21,11 +22,11 @@ const decodePlaced = (row: PlacedRow): PlacedMetric => ({
 });
 
 /** Returns the dashboard's metrics, in the order in which they were placed. */
-export const listMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> =>
+const listMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> =>
   (await placedOn(db, dashboardId).execute()).map(decodePlaced);
 
 /** As `listMetrics`, and locks the metrics against changes by guests until the transaction ends. */
-export const lockMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> =>
+const lockMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> =>
   (await placedOn(db, dashboardId).forNoKeyUpdate('metrics').execute()).map(decodePlaced);
 
 type Placing = readonly { readonly metricId: string; readonly placement: MetricPlacement }[];
@@ -47,24 +48,11 @@ const insertPlaced = async (
   await db.insertInto('dashboard_metrics').values(rows).execute();
 };
 
-/** Places the metrics of a new dashboard. Takes no lock, since no other transaction can see the dashboard yet. */
-export const placeFirstMetrics = (
-  db: Kysely<Tables>,
-  dashboardId: string,
-  metrics: Placing,
-  now: Date,
-): Promise<void> => insertPlaced(db, dashboardId, metrics, () => now);
-
 /**
  * Replaces the dashboard's metrics. Must run in a transaction. Two simultaneous calls run one after the other, and the
  * later one's metrics remain.
  */
-export const placeMetrics = async (
-  db: Kysely<Tables>,
-  dashboardId: string,
-  metrics: Placing,
-  now: Date,
-): Promise<void> => {
+const placeMetrics = async (db: Kysely<Tables>, dashboardId: string, metrics: Placing, now: Date): Promise<void> => {
   const dashboard = await db
     .selectFrom('dashboards')
     .select('id')
@@ -80,3 +68,25 @@ export const placeMetrics = async (
   const since = new Map(removed.map(({ metric_id, placed_at }) => [metric_id, placed_at]));
   await insertPlaced(db, dashboardId, metrics, (metricId) => since.get(metricId) ?? now);
 };
+
+export const createDashboardMetrics = (db: Kysely<Tables>) => ({
+  /**
+   * Returns the metrics that the host made. Metrics of guests are in `guestMetrics`, and never part of a clone, an
+   * export or a workspace's list.
+   */
+  listMetrics: (dashboardId: string) => listMetrics(db, dashboardId),
+  /** As `listMetrics`, and locks these metrics until the transaction ends. The dashboard must be locked. */
+  lockMetrics: (dashboardId: string) => lockMetrics(db, dashboardId),
+  /**
+   * Replaces the dashboard's metrics by these, in this order. Metrics that were already placed keep their time of
+   * placement; new ones get `now`.
+   */
+  placeMetrics: (dashboardId: string, metrics: Placing, now: Date) =>
+    inTransaction(db, (transaction) => placeMetrics(transaction, dashboardId, metrics, now)),
+  /**
+   * As `placeMetrics`, for a dashboard that this transaction inserted. It has no metrics yet, and is not visible to
+   * others.
+   */
+  placeFirstMetrics: (dashboardId: string, metrics: Placing, now: Date) =>
+    insertPlaced(db, dashboardId, metrics, () => now),
+});

@@ -1,8 +1,9 @@
-import { type Kysely, sql } from 'kysely';
-import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import type { Dashboard, LayoutCard } from '../domain/dashboard/dashboard.js';
+import type { Tile } from '../domain/dashboard/tile.js';
+import type { Page } from '../domain/page.js';
 import { mapItems } from '../domain/slices.js';
-import type { ClientCopy, DashboardStore, DashboardUsers } from '../domain/store/dashboards.js';
-import { listMetrics, lockMetrics, placeFirstMetrics, placeMetrics } from './dashboard-metrics.js';
+import { createDashboardMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';
 import { jsonb } from './document.js';
@@ -11,55 +12,72 @@ import { listRows } from './list-rows.js';
 import { assertUpdated, inTransaction, ownedBy, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
+/** External ids of the copies of a dashboard, and ids of its embeds. */
+type DashboardUsers = { readonly copies: readonly string[]; readonly embeds: readonly string[] };
+
+/** A client's copy of a dashboard. */
+type ClientCopy = Pick<Dashboard, 'id' | 'externalDashboardId'> & { readonly clientId: string };
+
+type Rows = SelectQueryBuilder<Tables, 'dashboards', Selectable<Tables['dashboards']>>;
+
+const first = async (rows: Rows): Promise<Dashboard | undefined> => {
+  const row = await rows.executeTakeFirst();
+  return row && decodeDashboard(row);
+};
+
 /** `update` cannot change the owner or the external id: it throws if the stored dashboard has other ones. */
-export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
+export const createDashboardStore = (db: Kysely<Tables>) => {
   const rows = db.selectFrom('dashboards').selectAll();
   return {
-    insert: (dashboard) => inTransaction(db, (transaction) => insert(transaction, dashboard)),
-    update: (dashboard) => update(db, dashboard),
-    findById: async (id) => {
-      const row = await rows.where('id', '=', id).executeTakeFirst();
-      return row && decodeDashboard(row);
-    },
-    listByIds: async (ids) =>
+    ...createDashboardMetrics(db),
+    /** Returns false if the data app, or the organization, already has a dashboard of that external id. */
+    insert: (dashboard: Dashboard) => inTransaction(db, (transaction) => insert(transaction, dashboard)),
+    update: (dashboard: Dashboard) => update(db, dashboard),
+    findById: (id: string) => first(rows.where('id', '=', id)),
+    /** Returns those that exist, in no particular order. */
+    listByIds: async (ids: readonly string[]): Promise<readonly Dashboard[]> =>
       ids.length === 0 ? [] : (await rows.where('id', 'in', ids).execute()).map(decodeDashboard),
-    findByExternalId: (dataAppId, externalDashboardId) => findByExternalId(db, dataAppId, externalDashboardId),
-    listByExternalId: (externalDashboardId) => listByExternalId(db, externalDashboardId),
-    findTemplate: async (externalDashboardId) => {
-      const row = await rows
-        .where('external_dashboard_id', '=', externalDashboardId)
-        .where('data_app_id', 'is', null)
-        .executeTakeFirst();
-      return row && decodeDashboard(row);
-    },
-    listByWorkspace: (workspaceId, dataAppId, wanted) => {
+    /** Returns the data app's own dashboard of that external id, else the organization's. */
+    findByExternalId: (dataAppId: string, externalDashboardId: string) =>
+      findByExternalId(db, dataAppId, externalDashboardId),
+    /** Returns all dashboards of that external id, of every owner. The organization's dashboard comes first. */
+    listByExternalId: (externalDashboardId: string) => listByExternalId(db, externalDashboardId),
+    /** Returns the organization's dashboard of that external id. Templates are such dashboards. */
+    findTemplate: (externalDashboardId: string) =>
+      first(rows.where('external_dashboard_id', '=', externalDashboardId).where('data_app_id', 'is', null)),
+    /**
+     * Returns the organization's dashboards of the workspace, and those of `dataAppId` if it is not null. Ordered by
+     * name, then external id.
+     */
+    listByWorkspace: (workspaceId: string, dataAppId: string | null, wanted: Page | null) => {
       const visible = rows.where('workspace_id', '=', workspaceId).where(visibleTo(dataAppId));
       return mapItems(listRows(visible, ['name', 'external_dashboard_id', 'id'], wanted), decodeDashboard);
     },
-    lock: async (id) => {
-      const row = await rows.where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
-      return row && decodeDashboard(row);
-    },
+    /** Returns the dashboard, and locks it until the transaction ends. */
+    lock: (id: string) => first(rows.where('id', '=', id).forNoKeyUpdate()),
+    /** Prevents deletion of the dashboard until the transaction ends. Returns false if it does not exist. */
     hold: createHolds(db, 'dashboards').hold,
-    lockToDelete: async (id) => {
-      const row = await rows.where('id', '=', id).forUpdate().executeTakeFirst();
-      return row && decodeDashboard(row);
-    },
-    listCopies: (id, dataAppId) => listCopies(db, id, dataAppId),
-    listUsers: (id, limit) => listUsers(db, id, limit),
-    setLayout: async (id, layout, tiles) => {
+    /** As `lock`, and waits for those who hold the dashboard. */
+    lockToDelete: (id: string) => first(rows.where('id', '=', id).forUpdate()),
+    /** Returns the copies of the dashboard that clients of the data app own, ordered by client. */
+    listCopies: (id: string, dataAppId: string) => listCopies(db, id, dataAppId),
+    /** Returns the copies and embeds of the dashboard, of every owner; at most `limit` of each. */
+    listUsers: (id: string, limit: number) => listUsers(db, id, limit),
+    /** Without `tiles`, the dashboard keeps its tiles. */
+    setLayout: async (id: string, layout: readonly LayoutCard[], tiles?: readonly Tile[]) => {
       const changed = { layout: jsonb(layout), ...(tiles === undefined ? {} : { tiles: jsonb(tiles) }) };
       const set = db.updateTable('dashboards').set(changed);
       assertUpdated(await set.where('id', '=', id).executeTakeFirst(), 'The dashboard');
     },
-    listMetrics: (dashboardId) => listMetrics(db, dashboardId),
-    lockMetrics: (dashboardId) => lockMetrics(db, dashboardId),
-    placeMetrics: (dashboardId, metrics, now) =>
-      inTransaction(db, (transaction) => placeMetrics(transaction, dashboardId, metrics, now)),
-    placeFirstMetrics: (dashboardId, metrics, now) => placeFirstMetrics(db, dashboardId, metrics, now),
-    delete: (dashboard) => inTransaction(db, (transaction) => remove(transaction, dashboard)),
+    /**
+     * Deletes the dashboard, its embeds (tokens as described at `EmbedStore.delete`) and those metrics of its owner that
+     * no other dashboard holds.
+     */
+    delete: (dashboard: Dashboard) => inTransaction(db, (transaction) => remove(transaction, dashboard)),
   };
 };
+
+export type DashboardStore = ReturnType<typeof createDashboardStore>;
 
 const listCopies = (db: Kysely<Tables>, id: string, dataAppId: string): Promise<readonly ClientCopy[]> =>
   db
@@ -83,21 +101,16 @@ const listUsers = async (db: Kysely<Tables>, id: string, limit: number): Promise
 };
 
 /** Returns the data app's own dashboard of that id, else the organization's. */
-const findByExternalId = async (
-  db: Kysely<Tables>,
-  dataAppId: string,
-  externalDashboardId: string,
-): Promise<Dashboard | undefined> => {
-  const row = await db
-    .selectFrom('dashboards')
-    .selectAll()
-    .where('external_dashboard_id', '=', externalDashboardId)
-    .where(visibleTo(dataAppId))
-    .orderBy('data_app_id', (order) => order.asc().nullsLast())
-    .limit(1)
-    .executeTakeFirst();
-  return row && decodeDashboard(row);
-};
+const findByExternalId = (db: Kysely<Tables>, dataAppId: string, externalDashboardId: string) =>
+  first(
+    db
+      .selectFrom('dashboards')
+      .selectAll()
+      .where('external_dashboard_id', '=', externalDashboardId)
+      .where(visibleTo(dataAppId))
+      .orderBy('data_app_id', (order) => order.asc().nullsLast())
+      .limit(1),
+  );
 
 const listByExternalId = async (db: Kysely<Tables>, externalDashboardId: string): Promise<readonly Dashboard[]> => {
   const found = await db

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { DataApp } from '../domain/organization.js';
+import type { Page } from '../domain/page.js';
 import { mapItems } from '../domain/slices.js';
-import type { DataAppStore } from '../domain/store/organization.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
 import { isNameTaken } from './query.js';
@@ -27,19 +27,28 @@ const encode = (dataApp: DataApp): Row => ({
  * Deleting a data app also deletes its keys, embeds, guest tokens, dashboards and metrics, in the same statement:
  * foreign keys cascade.
  */
-export const createDataAppStore = (db: Kysely<Tables>): DataAppStore => {
+export const createDataAppStore = (db: Kysely<Tables>) => {
   const named = createNamedStore(db, { table: 'data_apps', what: 'The data app', decode, encode });
   return {
     ...named,
-    rename: (from, to) => rename(db, from, to),
-    delete: async (id) =>
+    /**
+     * Renames the data app. `gone`: no data app has that id and name. `taken`: the new name is in use; of two
+     * simultaneous renames to one name, one succeeds. Must not be called in a transaction.
+     */
+    rename: (from: DataApp, to: DataApp) => rename(db, from, to),
+    /** Deletes the data app and everything that belongs to it. Returns false if it does not exist. */
+    delete: async (id: string) =>
       (await db.deleteFrom('data_apps').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n,
-    hold: async (id) =>
+    /** Prevents deletion of the data app until the transaction ends. Returns false if it does not exist. */
+    hold: async (id: string) =>
       (await db.selectFrom('data_apps').select('id').where('id', '=', id).forKeyShare().executeTakeFirst()) !==
       undefined,
-    list: (wanted) => mapItems(listRows(db.selectFrom('data_apps').selectAll(), ['name'], wanted), decode),
+    /** Returns the data apps, ordered by name. */
+    list: (wanted: Page | null) => mapItems(listRows(db.selectFrom('data_apps').selectAll(), ['name'], wanted), decode),
   };
 };
+
+export type DataAppStore = ReturnType<typeof createDataAppStore>;
 
 const rename = async (db: Kysely<Tables>, from: DataApp, to: DataApp): Promise<'renamed' | 'gone' | 'taken'> => {
   try {

@@ -1,7 +1,8 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { Datamart } from '../domain/datamart/datamart.js';
+import type { Datamart, ListedDatamart } from '../domain/datamart/datamart.js';
+import type { Page } from '../domain/page.js';
+import type { Slices } from '../domain/slices.js';
 import { mapItems } from '../domain/slices.js';
-import type { DatamartStore } from '../domain/store/organization.js';
 import { jsonb, nullableJsonb } from './document.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
@@ -37,9 +38,10 @@ const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
  * Deleting a datamart also deletes its semantic layer and the tokens that are scoped to it, and clears the references
  * of workspaces: foreign keys do this.
  */
-export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
+export const createDatamartStore = (db: Kysely<Tables>) => ({
   ...createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode: decodeDatamart, encode }),
-  findOnlyOf: async (datasourceId) => {
+  /** Returns the datasource's datamart if it has exactly one. */
+  findOnlyOf: async (datasourceId: string) => {
     const rows = await db
       .selectFrom('datamarts')
       .selectAll()
@@ -49,7 +51,8 @@ export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
     const [row] = rows;
     return row === undefined || rows.length > 1 ? undefined : decodeDatamart(row);
   },
-  lockByName: async (name) => {
+  /** As `findByName`, and locks the datamart until the transaction ends. */
+  lockByName: async (name: string) => {
     const row = await db
       .selectFrom('datamarts')
       .selectAll()
@@ -58,7 +61,8 @@ export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
       .executeTakeFirst();
     return row && decodeDatamart(row);
   },
-  list: (wanted) => {
+  /** Returns the datamarts, ordered by name. */
+  list: (wanted: Page | null): Slices<ListedDatamart> => {
     const datamarts = db
       .selectFrom('datamarts')
       .innerJoin('datasources', 'datasources.id', 'datamarts.datasource_id')
@@ -69,7 +73,13 @@ export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
       datasourceName,
     }));
   },
-  remove: async (id) => {
+  /**
+   * Deletes the datamart, its semantic layer and the guest tokens that are scoped to it. Workspaces that were connected
+   * to it stay, without a datamart.
+   */
+  remove: async (id: string) => {
     await db.deleteFrom('datamarts').where('id', '=', id).execute();
   },
 });
+
+export type DatamartStore = ReturnType<typeof createDatamartStore>;

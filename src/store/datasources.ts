@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Datasource, DatasourceSummary, ServerConnection } from '../domain/organization.js';
-import type { Sealer } from '../domain/ports.js';
+import type { Page } from '../domain/page.js';
 import { mapItems } from '../domain/slices.js';
-import type { DatasourceStore } from '../domain/store/organization.js';
+import type { Sealer } from '../platform/sealing.js';
 import { createHolds } from './holds.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
@@ -44,7 +44,7 @@ const decodeSummary = (row: Pick<Row, 'id' | 'name' | 'datasource_type' | 'synce
  * Connections of servers are encrypted. Each is bound to its datasource's id, so it cannot be decrypted for another
  * datasource.
  */
-export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): DatasourceStore => {
+export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer) => {
   const summaries = db.selectFrom('datasources').select(['id', 'name', 'datasource_type', 'synced_at']);
   return {
     ...createNamedStore(db, {
@@ -59,21 +59,27 @@ export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): Datas
       encode: (datasource) => encode(datasource, sealer),
     }),
     ...createHolds(db, 'datasources'),
-    listUsers: async (id, limit) => {
+    /** Returns the datamarts and workspaces of the datasource; at most `limit` of each. */
+    listUsers: async (id: string, limit: number) => {
       const namesOf = async (table: 'datamarts' | 'workspaces'): Promise<readonly string[]> => {
         const users = db.selectFrom(table).select('name').where('datasource_id', '=', id);
         return (await users.orderBy('name').limit(limit).execute()).map(({ name }) => name);
       };
       return { datamarts: await namesOf('datamarts'), workspaces: await namesOf('workspaces') };
     },
-    remove: async (id) => {
+    /** Deletes the datasource with what its syncs found. Nothing may stand on it. */
+    remove: async (id: string) => {
       await db.deleteFrom('datasources').where('id', '=', id).execute();
     },
-    list: (wanted) => mapItems(listRows(summaries, ['name'], wanted), decodeSummary),
-    findSummary: async (name) => {
+    /** Returns the datasources, ordered by name. Decrypts no credentials, so it also works if their key is lost. */
+    list: (wanted: Page | null) => mapItems(listRows(summaries, ['name'], wanted), decodeSummary),
+    /** Returns the datasource of that name. Decrypts no credentials. */
+    findSummary: async (name: string) => {
       const row = await summaries.where('name', '=', name).executeTakeFirst();
       return row && decodeSummary(row);
     },
     ...createSourceSyncs(db),
   };
 };
+
+export type DatasourceStore = ReturnType<typeof createDatasourceStore>;

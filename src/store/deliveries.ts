@@ -1,12 +1,54 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { AlertState } from '../domain/deliver/alert.js';
+import type { TenantCopy } from '../domain/deliver/host-schedule.js';
 import { everyone } from '../domain/deliver/recipients.js';
-import type { ClaimedDelivery, Delivery, Schedule } from '../domain/deliver/schedule.js';
-import type { Sealer } from '../domain/ports.js';
-import type { Claim, DeliveryEnd, DeliveryStore, NewShare, PlannedSchedule } from '../domain/store/deliveries.js';
+import type { ClaimedDelivery, Delivery, DeliveryReason, Schedule } from '../domain/deliver/schedule.js';
+import type { Sealer } from '../platform/sealing.js';
 import { inTransaction } from './query.js';
 import { scheduleOf, sealState } from './schedules.js';
 import type { Tables } from './tables.js';
+
+export type NewDelivery = Pick<Delivery, 'id' | 'moment' | 'isRequested'> & {
+  readonly state: 'due' | 'skipped';
+  readonly reason: DeliveryReason | null;
+  /** Left out: the owner; or, if the schedule has recipients, the delivery that finds them. */
+  readonly recipient?: string;
+  /** Before then it is not sent. Left out: it may be sent at once. */
+  readonly attemptAt?: Date;
+};
+
+/** A schedule with the moments that its plan decided. */
+type PlannedSchedule = { readonly schedule: Schedule; readonly deliveries: readonly NewDelivery[] };
+
+/** A delivery of its own for each recipient of a moment, or for each tenant of a host's schedule. */
+export type NewShare = Pick<Delivery, 'id' | 'recipient'> & {
+  /** As of a `NewDelivery`. */
+  readonly attemptAt?: Date;
+  /** The tenant, of a host's schedule that found its tenants. */
+  readonly copy?: TenantCopy;
+};
+
+export type Claim = {
+  readonly now: Date;
+  /** Names the sender's hold. Only its holder can end the delivery. */
+  readonly leaseId: string;
+  readonly leasedUntil: Date;
+  readonly limit: number;
+  /** At most this many claims of one client since that time. */
+  readonly perClient: { readonly count: number; readonly since: Date };
+};
+
+/** How an attempt ended. `isAnswered`: the mail server said that it did not take the message, or never got it. */
+export type DeliveryEnd =
+  | { readonly state: 'sent'; readonly at: Date }
+  | { readonly state: 'failed' | 'skipped'; readonly reason: DeliveryReason; readonly at: Date }
+  | {
+      readonly state: 'due';
+      readonly reason: DeliveryReason;
+      readonly at: Date;
+      readonly attemptAt: Date;
+      readonly isAnswered: boolean;
+    };
 
 const rowsPerInsert = 500;
 
@@ -114,8 +156,11 @@ const ended = (end: DeliveryEnd | { readonly state: 'shared'; readonly at: Date 
   ...(end.state === 'due' ? { attempt_at: end.attemptAt } : {}),
 });
 
+/** The ids of a delivery, and of the lease that must hold it. */
+type Held = readonly [deliveryId: string, leaseId: string];
+
 /** Rows that this lease holds. */
-const heldBy = (db: Kysely<Tables>, deliveryId: string, leaseId: string) =>
+const heldBy = (db: Kysely<Tables>, [deliveryId, leaseId]: Held) =>
   db.updateTable('deliveries').where('id', '=', deliveryId).where('lease_id', '=', leaseId);
 
 /** Leaves out rows that the ledger has. Returns how many are new. */
@@ -151,13 +196,11 @@ const insertPlanned = (db: Kysely<Tables>, planned: readonly PlannedSchedule[], 
     planned.flatMap((one) => rowsOf(one, now)),
   );
 
-const share = async (
-  db: Kysely<Tables>,
-  [deliveryId, leaseId, shares, now]: Parameters<DeliveryStore['share']>,
-): Promise<boolean> => {
+const share = async (db: Kysely<Tables>, held: Held, shares: readonly NewShare[], now: Date): Promise<boolean> => {
+  const [deliveryId] = held;
   const copies = await holdCopies(db, deliveryId, shares);
   if ((await lockScheduleOf(db, deliveryId)) === undefined) return false;
-  const end = heldBy(db, deliveryId, leaseId).set(ended({ state: 'shared', at: now }));
+  const end = heldBy(db, held).set(ended({ state: 'shared', at: now }));
   const found = await end
     .returning(['schedule_id', 'moment', 'data_app_id', 'client_id', 'is_requested', 'dashboard_id'])
     .executeTakeFirst();
@@ -193,10 +236,10 @@ const holdCopies = async (
   return new Set((await there.execute()).map(({ id }) => id));
 };
 
-const finish = async (db: Kysely<Tables>, deliveryId: string, leaseId: string, end: DeliveryEnd): Promise<boolean> => {
-  const held = heldBy(db, deliveryId, leaseId).set(ended(end));
+const finish = async (db: Kysely<Tables>, held: Held, end: DeliveryEnd): Promise<boolean> => {
+  const finished = heldBy(db, held).set(ended(end));
   const isAnswered = end.state === 'due' && end.isAnswered;
-  const { numUpdatedRows } = await (isAnswered ? held.set({ handovers: 0 }) : held).executeTakeFirst();
+  const { numUpdatedRows } = await (isAnswered ? finished.set({ handovers: 0 }) : finished).executeTakeFirst();
   return numUpdatedRows === 1n;
 };
 
@@ -209,11 +252,13 @@ const lockScheduleOf = (db: Kysely<Tables>, deliveryId: string) => {
 const finishCheck = async (
   db: Kysely<Tables>,
   sealer: Sealer,
-  [deliveryId, leaseId, end]: readonly [string, string, DeliveryEnd],
+  held: Held,
+  end: DeliveryEnd,
   state: AlertState,
 ): Promise<boolean> => {
+  const [deliveryId] = held;
   const schedule = await lockScheduleOf(db, deliveryId);
-  if (schedule === undefined || !(await finish(db, deliveryId, leaseId, end))) return false;
+  if (schedule === undefined || !(await finish(db, held, end))) return false;
   const { id } = schedule;
   if (schedule.recipients === null) {
     const own = { alert_state: sealState(sealer, [id, null], state) };
@@ -242,7 +287,7 @@ const endAfterBounce = async (db: Kysely<Tables>, stop: Selectable<Tables['sched
 
 const bounce = async (
   db: Kysely<Tables>,
-  { deliveryId, isHard }: Parameters<DeliveryStore['bounce']>[0],
+  { deliveryId, isHard }: { readonly deliveryId: string; readonly isHard: boolean },
   at: Date,
 ): Promise<boolean> => {
   const scheduleId = (await lockScheduleOf(db, deliveryId))?.id;
@@ -258,11 +303,8 @@ const bounce = async (
 };
 
 /** A hand-over that the recipient, or the owner, has ended or put off changes nothing. */
-const handOver = async (
-  db: Kysely<Tables>,
-  [deliveryId, leaseId, now]: Parameters<DeliveryStore['handOver']>,
-): Promise<boolean> => {
-  const { numUpdatedRows } = await heldBy(db, deliveryId, leaseId)
+const handOver = async (db: Kysely<Tables>, held: Held, now: Date): Promise<boolean> => {
+  const { numUpdatedRows } = await heldBy(db, held)
     .set(({ ref }) => ({ handovers: sql<number>`${ref('handovers')} + 1` }))
     .where('leased_until', '>', now)
     .where(({ not, exists, selectFrom }) =>
@@ -292,39 +334,75 @@ const handOver = async (
   return numUpdatedRows === 1n;
 };
 
-export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer): DeliveryStore => ({
-  insert: (schedule, deliveries, now) => insertPlanned(db, [{ schedule, deliveries }], now),
-  insertPlanned: (planned, now) => insertPlanned(db, planned, now),
-  share: (...given) => inTransaction(db, (transaction) => share(transaction, given)),
-  claim: (given) => inTransaction(db, (transaction) => claim(transaction, sealer, given)),
-  handOver: (...given) => handOver(db, given),
-  finish: (deliveryId, leaseId, end, state) =>
+const countWaiting = async (
+  db: Kysely<Tables>,
+  now: Date,
+): Promise<{ readonly count: number; readonly seconds: number }> => {
+  const due = db
+    .selectFrom('deliveries')
+    .where('state', 'in', ['due', 'sending'])
+    .where('attempt_at', '<=', now)
+    .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]));
+  const row = await due
+    .select((eb) => [eb.fn.countAll<string>().as('count'), eb.fn.min('attempt_at').as('oldest')])
+    .executeTakeFirstOrThrow();
+  const oldest = row.oldest as Date | null;
+  return { count: Number(row.count), seconds: oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000 };
+};
+
+export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer) => ({
+  /** Leaves out moments of a recipient that the ledger has. Returns how many are new. */
+  insert: (schedule: Schedule, deliveries: readonly NewDelivery[], now: Date) =>
+    insertPlanned(db, [{ schedule, deliveries }], now),
+  /** As `insert`, for many schedules in few statements. */
+  insertPlanned: (planned: readonly PlannedSchedule[], now: Date) => insertPlanned(db, planned, now),
+  /**
+   * Ends a delivery that found the recipients, and inserts one that is due for each of them at the same moment. Leaves
+   * out tenants whose copy was deleted meanwhile. Returns false if the lease was lost or the schedule was deleted.
+   */
+  share: (deliveryId: string, leaseId: string, shares: readonly NewShare[], now: Date) =>
+    inTransaction(db, (transaction) => share(transaction, [deliveryId, leaseId], shares, now)),
+  /**
+   * Takes deliveries that are due, and those of senders whose lease has ended. Clients with fewer recent claims come
+   * first. No two calls return the same delivery while its lease lasts, nor two of one alert to one recipient: each check
+   * must know what the last one found. The schedule has that recipient's `alertState`.
+   */
+  claim: (given: Claim) => inTransaction(db, (transaction) => claim(transaction, sealer, given)),
+  /**
+   * Notes that the message is about to be handed to the mail server. Returns false, and the message must not be sent, if
+   * the lease was lost, the schedule was deleted, its recipient ended it, or it was paused or muted and the delivery was
+   * not requested.
+   */
+  handOver: (deliveryId: string, leaseId: string, now: Date) => handOver(db, [deliveryId, leaseId], now),
+  /**
+   * Returns false if the lease was lost or the schedule was deleted. Stores what a check of an alert found together with
+   * its end, so that what was told and what is known agree. Left out: the state stays.
+   */
+  finish: (deliveryId: string, leaseId: string, end: DeliveryEnd, state?: AlertState) =>
     state === undefined
-      ? finish(db, deliveryId, leaseId, end)
-      : inTransaction(db, (inner) => finishCheck(inner, sealer, [deliveryId, leaseId, end], state)),
-  bounce: (given, at) => inTransaction(db, (inner) => bounce(inner, given, at)),
-  countWaiting: async (now) => {
-    const due = db
-      .selectFrom('deliveries')
-      .where('state', 'in', ['due', 'sending'])
-      .where('attempt_at', '<=', now)
-      .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]));
-    const row = await due
-      .select((eb) => [eb.fn.countAll<string>().as('count'), eb.fn.min('attempt_at').as('oldest')])
-      .executeTakeFirstOrThrow();
-    const oldest = row.oldest as Date | null;
-    return { count: Number(row.count), seconds: oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000 };
-  },
-  hasOpen: async (scheduleId) => {
+      ? finish(db, [deliveryId, leaseId], end)
+      : inTransaction(db, (inner) => finishCheck(inner, sealer, [deliveryId, leaseId], end, state)),
+  /**
+   * Notes that a sent message came back, and pauses its schedule if `isHard`; of a schedule with recipients, only that
+   * recipient gets no more. Returns false if no such message was sent, or its return is known.
+   */
+  bounce: (given: { readonly deliveryId: string; readonly isHard: boolean }, at: Date) =>
+    inTransaction(db, (inner) => bounce(inner, given, at)),
+  /** Deliveries that are due and that no sender holds, and for how many seconds the oldest has been due. */
+  countWaiting: (now: Date) => countWaiting(db, now),
+  /** Whether a delivery of the schedule has not ended. */
+  hasOpen: async (scheduleId: string) => {
     const open = db.selectFrom('deliveries').select('id').where('schedule_id', '=', scheduleId);
     return (await open.where('state', 'in', ['due', 'sending']).limit(1).executeTakeFirst()) !== undefined;
   },
-  list: async (scheduleId, limit, clientId) => {
+  /** Returns deliveries of the schedule, or of one tenant of it, the newest moment first. */
+  list: async (scheduleId: string, limit: number, clientId?: string): Promise<readonly Delivery[]> => {
     const all = db.selectFrom('deliveries').selectAll().where('schedule_id', '=', scheduleId);
     const rows = clientId === undefined ? all : all.where('client_id', '=', clientId);
     return (await rows.orderBy('moment', 'desc').orderBy('id').limit(limit).execute()).map(deliveryOf);
   },
-  purge: async (before) => {
+  /** Deletes deliveries that ended before this time. Returns how many. */
+  purge: async (before: Date) => {
     const old = db
       .deleteFrom('deliveries')
       .where('state', 'not in', ['due', 'sending'])
@@ -332,3 +410,5 @@ export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer): Deliver
     return Number((await old.executeTakeFirst()).numDeletedRows);
   },
 });
+
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>;

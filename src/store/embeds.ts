@@ -1,9 +1,8 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { Embed } from '../domain/dashboard/embed.js';
 import type { Owner } from '../domain/dashboard/metric.js';
+import type { Page } from '../domain/page.js';
 import { mapItems, type Slices } from '../domain/slices.js';
-import type { EmbedStore } from '../domain/store/dashboards.js';
-import type { Page } from '../domain/store/page.js';
 import { takeName } from './data-app-names.js';
 import { nullableJsonb } from './document.js';
 import { listRows } from './list-rows.js';
@@ -37,52 +36,64 @@ const encode = (embed: Embed): Insertable<Tables['embeds']> => ({
 /**
  * Lists are ordered by creation time, then embed id. An embed id that already names another dashboard counts as taken.
  */
-export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
+export const createEmbedStore = (db: Kysely<Tables>) => {
   const rows = db.selectFrom('embeds').selectAll().orderBy('created_at').orderBy('embed_id');
+  const ofDashboard = (dataAppId: string, dashboardId: string) =>
+    rows
+      .where('data_app_id', '=', dataAppId)
+      .where('dashboard_id', '=', dashboardId)
+      .where('embed_type', '=', 'dashboard');
   return {
-    insert: (embed) => inTransaction(db, (transaction) => insert(transaction, embed)),
-    update: (embed) => update(db, embed),
-    delete: async (dataAppId, embedId) => {
-      const deleted = await db
-        .deleteFrom('embeds')
-        .where('data_app_id', '=', dataAppId)
-        .where('embed_id', '=', embedId)
-        .executeTakeFirst();
-      return deleted.numDeletedRows === 1n;
+    /** Returns false if the data app already has an embed of that id. */
+    insert: (embed: Embed) => inTransaction(db, (transaction) => insert(transaction, embed)),
+    /** Changes name, description and access settings. */
+    update: (embed: Embed) => update(db, embed),
+    /**
+     * Deletes the embed and removes its id from all guest tokens. Tokens that named no other embed are deleted. Returns
+     * false if the embed does not exist.
+     */
+    delete: async (dataAppId: string, embedId: string) => {
+      const own = db.deleteFrom('embeds').where('data_app_id', '=', dataAppId).where('embed_id', '=', embedId);
+      return (await own.executeTakeFirst()).numDeletedRows === 1n;
     },
-    isSharedBeyond: (dataAppId, dashboardId) => isSharedBeyond(db, dataAppId, dashboardId),
-    findById: async (dataAppId, embedId) => {
+    /** Whether another data app shows the dashboard, a metric on it, or a copy made from it. */
+    isSharedBeyond: (dataAppId: string, dashboardId: string) => isSharedBeyond(db, dataAppId, dashboardId),
+    findById: async (dataAppId: string, embedId: string) => {
       const row = await rows.where('data_app_id', '=', dataAppId).where('embed_id', '=', embedId).executeTakeFirst();
       return row && decode(row);
     },
-    lock: (dataAppId, embedId) => lock(db, dataAppId, embedId),
-    findByDashboard: async (dataAppId, dashboardId) => {
-      const row = await rows
-        .where('data_app_id', '=', dataAppId)
-        .where('dashboard_id', '=', dashboardId)
-        .where('embed_type', '=', 'dashboard')
-        .limit(1)
-        .executeTakeFirst();
+    /** Returns the current embed, and locks it until the transaction ends. */
+    lock: (dataAppId: string, embedId: string) => lock(db, dataAppId, embedId),
+    /** Returns the data app's oldest dashboard embed of that dashboard. */
+    findByDashboard: async (dataAppId: string, dashboardId: string) => {
+      const row = await ofDashboard(dataAppId, dashboardId).limit(1).executeTakeFirst();
       return row && decode(row);
     },
-    listByDashboard: async (dataAppId, dashboardId) =>
-      (
-        await rows
-          .where('data_app_id', '=', dataAppId)
-          .where('dashboard_id', '=', dashboardId)
-          .where('embed_type', '=', 'dashboard')
-          .execute()
-      ).map(decode),
-    listByMetric: async (dataAppId, metricId) =>
+    /** Returns the data app's dashboard embeds of that dashboard, oldest first. */
+    listByDashboard: async (dataAppId: string, dashboardId: string): Promise<readonly Embed[]> =>
+      (await ofDashboard(dataAppId, dashboardId).execute()).map(decode),
+    /** Returns the data app's metric embeds of that metric, oldest first. */
+    listByMetric: async (dataAppId: string, metricId: string): Promise<readonly Embed[]> =>
       (await rows.where('data_app_id', '=', dataAppId).where('metric_id', '=', metricId).execute()).map(decode),
-    listByDataApp: (dataAppId, wanted) => listByDataApp(db, dataAppId, wanted),
-    listByClient: (client) => listByClient(db, client),
-    removeByDatamart: async (datamartName) => {
+    /** Returns the data app's embeds, oldest first. */
+    listByDataApp: (dataAppId: string, wanted: Page | null) => listByDataApp(db, dataAppId, wanted),
+    /**
+     * Returns the client's embeds, oldest first: those of its data app whose dashboard is the client's own or the
+     * organization's.
+     */
+    listByClient: (client: Owner) => listByClient(db, client),
+    /**
+     * Deletes the embeds of all data apps whose access settings name the datamart. Tokens change as described at
+     * `delete`.
+     */
+    removeByDatamart: async (datamartName: string) => {
       const isOver = sql<boolean>`access_settings ->> 'datamartName' = ${datamartName}`;
       await db.deleteFrom('embeds').where(isOver).execute();
     },
   };
 };
+
+export type EmbedStore = ReturnType<typeof createEmbedStore>;
 
 const listByDataApp = (db: Kysely<Tables>, dataAppId: string, wanted: Page | null): Slices<Embed> => {
   const own = db.selectFrom('embeds').selectAll().where('data_app_id', '=', dataAppId);

@@ -1,9 +1,17 @@
 import type { Kysely } from 'kysely';
 import type { Viewer } from '../domain/dashboard/metric.js';
-import type { BoardChange, GuestBoardStore, NewBoard } from '../domain/store/dashboards.js';
+import type { BoardContent, ListedBoard, OwnBoard } from '../domain/guest/own-board.js';
 import { jsonb } from './document.js';
 import { isListedFor, viewerColumns, viewerIs, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
+
+export type NewBoard = Omit<ListedBoard, 'isOwn'> & BoardContent;
+
+type BoardChange = {
+  readonly name?: string | undefined;
+  readonly content?: BoardContent | undefined;
+  readonly isShared?: boolean | undefined;
+};
 
 const columns = ['id', 'name', 'is_shared', 'user_identifier'] as const;
 type Row = Pick<Tables['guest_boards'], (typeof columns)[number]>;
@@ -40,9 +48,9 @@ const insert = async (
       .executeTakeFirst(),
   );
 
-export const createGuestBoardStore = (db: Kysely<Tables>): GuestBoardStore => ({
-  insert: (dashboardId, viewer, board, createdAt) => insert(db, dashboardId, viewer, board, createdAt),
-  list: async (dashboardId, viewer) => {
+const createReads = (db: Kysely<Tables>) => ({
+  /** Returns the viewer's boards and those that are shared with the client's users, oldest first. */
+  list: async (dashboardId: string, viewer: Viewer): Promise<readonly ListedBoard[]> => {
     const rows = await db
       .selectFrom('guest_boards')
       .select(columns)
@@ -54,7 +62,8 @@ export const createGuestBoardStore = (db: Kysely<Tables>): GuestBoardStore => ({
     const { user_identifier: own } = viewerColumns(dashboardId, viewer);
     return rows.map((row) => decode(row, own));
   },
-  find: async (dashboardId, viewer, boardId) => {
+  /** Returns a board of the list with its content. */
+  find: async (dashboardId: string, viewer: Viewer, boardId: string): Promise<OwnBoard | undefined> => {
     const row = await db
       .selectFrom('guest_boards')
       .select([...columns, 'content', 'version'])
@@ -65,7 +74,23 @@ export const createGuestBoardStore = (db: Kysely<Tables>): GuestBoardStore => ({
     const { user_identifier: own } = viewerColumns(dashboardId, viewer);
     return { ...decode(row, own), ...row.content, version: row.version };
   },
-  change: async (dashboardId, viewer, { boardId, version }, change) => {
+});
+
+export const createGuestBoardStore = (db: Kysely<Tables>) => ({
+  ...createReads(db),
+  /** Returns false if the viewer already has a board of that name on this dashboard. */
+  insert: (dashboardId: string, viewer: Viewer, board: NewBoard, createdAt: Date) =>
+    insert(db, dashboardId, viewer, board, createdAt),
+  /**
+   * Changes a board of the list, if it still has this version. The caller checks the name, and whether the viewer may
+   * change the board.
+   */
+  change: async (
+    dashboardId: string,
+    viewer: Viewer,
+    { boardId, version }: { readonly boardId: string; readonly version: number },
+    change: BoardChange,
+  ) => {
     const { numUpdatedRows } = await db
       .updateTable('guest_boards')
       .set({ ...changed(change), version: version + 1 })
@@ -75,7 +100,8 @@ export const createGuestBoardStore = (db: Kysely<Tables>): GuestBoardStore => ({
       .executeTakeFirst();
     return numUpdatedRows === 1n;
   },
-  delete: async (dashboardId, viewer, boardId) => {
+  /** Deletes a board of the viewer itself. */
+  delete: async (dashboardId: string, viewer: Viewer, boardId: string) => {
     const { numDeletedRows } = await db
       .deleteFrom('guest_boards')
       .where(viewerIs(dashboardId, viewer))
@@ -84,3 +110,6 @@ export const createGuestBoardStore = (db: Kysely<Tables>): GuestBoardStore => ({
     return numDeletedRows === 1n;
   },
 });
+
+/** Own dashboards of viewers, made of the cards of a dashboard. */
+export type GuestBoardStore = ReturnType<typeof createGuestBoardStore>;

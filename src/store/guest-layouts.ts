@@ -1,14 +1,15 @@
 import type { Kysely } from 'kysely';
-import type { GuestLayoutStore } from '../domain/store/dashboards.js';
+import type { Viewer } from '../domain/dashboard/metric.js';
+import type { GuestLayout } from '../domain/guest/layout.js';
 import { jsonb } from './document.js';
 import { viewerColumns, viewerIs } from './query.js';
 import type { Tables } from './tables.js';
 
-export const createGuestLayoutStore = (db: Kysely<Tables>): GuestLayoutStore => ({
-  find: async (dashboardId, viewer) =>
+export const createGuestLayoutStore = (db: Kysely<Tables>) => ({
+  find: async (dashboardId: string, viewer: Viewer) =>
     (await db.selectFrom('guest_layouts').select('layout').where(viewerIs(dashboardId, viewer)).executeTakeFirst())
       ?.layout,
-  save: async (dashboardId, viewer, layout) => {
+  save: async (dashboardId: string, viewer: Viewer, layout: GuestLayout) => {
     await db
       .insertInto('guest_layouts')
       .values({ ...viewerColumns(dashboardId, viewer), layout: jsonb(layout) })
@@ -19,7 +20,11 @@ export const createGuestLayoutStore = (db: Kysely<Tables>): GuestLayoutStore => 
       )
       .execute();
   },
-  delete: async (dashboardId, viewer) => {
+  /** Removes this viewer's own layout, if there is one. */
+  delete: async (dashboardId: string, viewer: Viewer) => {
     await db.deleteFrom('guest_layouts').where(viewerIs(dashboardId, viewer)).execute();
   },
 });
+
+/** Layouts of dashboards, one for each viewer. */
+export type GuestLayoutStore = ReturnType<typeof createGuestLayoutStore>;

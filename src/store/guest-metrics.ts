@@ -1,9 +1,14 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { GuestMadeMetric } from '../domain/dashboard/metric.js';
-import type { GuestMetricChange, GuestMetricStore } from '../domain/store/dashboards.js';
+import type { GridCard, GuestMadeMetric, Owner } from '../domain/dashboard/metric.js';
 import { jsonb, nullableJsonb } from './document.js';
+import type { MetricChange } from './metrics.js';
 import { wasInserted } from './query.js';
 import type { Tables } from './tables.js';
+
+type GuestMetricChange = MetricChange & {
+  readonly isPublished?: boolean | undefined;
+  readonly card?: GridCard | null | undefined;
+};
 
 const decode = (row: Selectable<Tables['guest_metrics']> & { readonly workspace_id: string }): GuestMadeMetric => ({
   metricId: row.metric_id,
@@ -49,14 +54,14 @@ const changed = ({ name, definition, isArchived, isPublished, card }: GuestMetri
  * A change writes only the columns that it names. An update therefore cannot undo a publication that is made at the
  * same time.
  */
-export const createGuestMetricStore = (db: Kysely<Tables>): GuestMetricStore => {
+export const createGuestMetricStore = (db: Kysely<Tables>) => {
   const rows = db
     .selectFrom('guest_metrics')
     .innerJoin('dashboards', 'dashboards.id', 'guest_metrics.dashboard_id')
     .selectAll('guest_metrics')
     .select('dashboards.workspace_id');
   return {
-    insert: async (metric) =>
+    insert: async (metric: GuestMadeMetric) =>
       wasInserted(
         await db
           .insertInto('guest_metrics')
@@ -64,17 +69,22 @@ export const createGuestMetricStore = (db: Kysely<Tables>): GuestMetricStore => 
           .onConflict((oc) => oc.doNothing())
           .executeTakeFirst(),
       ),
-    change: async (metricId, change) => {
+    /** Returns false if the metric does not exist. */
+    change: async (metricId: string, change: GuestMetricChange) => {
       const set = db.updateTable('guest_metrics').set({ metric_id: metricId, ...changed(change) });
       return (await set.where('metric_id', '=', metricId).executeTakeFirst()).numUpdatedRows === 1n;
     },
-    delete: async (metricId) =>
+    delete: async (metricId: string) =>
       (await db.deleteFrom('guest_metrics').where('metric_id', '=', metricId).executeTakeFirst()).numDeletedRows === 1n,
-    findById: async (metricId) => {
+    findById: async (metricId: string) => {
       const row = await rows.where('guest_metrics.metric_id', '=', metricId).executeTakeFirst();
       return row && decode(row);
     },
-    list: async (dashboardId, { dataAppId, clientId }) => {
+    /**
+     * Returns the client's metrics on that dashboard, oldest first. They include private metrics of all its users, so the
+     * caller must filter them.
+     */
+    list: async (dashboardId: string, { dataAppId, clientId }: Owner): Promise<readonly GuestMadeMetric[]> => {
       const found = await rows
         .where('guest_metrics.dashboard_id', '=', dashboardId)
         .where('guest_metrics.data_app_id', '=', dataAppId)
@@ -86,3 +96,9 @@ export const createGuestMetricStore = (db: Kysely<Tables>): GuestMetricStore => 
     },
   };
 };
+
+/**
+ * Metrics that guests made. Each belongs to one client of one data app and to one dashboard, and is deleted with
+ * either.
+ */
+export type GuestMetricStore = ReturnType<typeof createGuestMetricStore>;

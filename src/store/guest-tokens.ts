@@ -1,16 +1,22 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { ContentRevision, Epoch, HashedToken } from '../domain/brand.js';
+import type { ListedGuestToken } from '../domain/credentials.js';
 import type { GuestGrant } from '../domain/guest/grant.js';
+import type { Page } from '../domain/page.js';
+import type { Slices } from '../domain/slices.js';
 import { mapItems } from '../domain/slices.js';
-import type { GuestTokenStore, TokenSubject } from '../domain/store/credentials.js';
 import { wasErasedSince } from './clients.js';
 import { jsonb } from './document.js';
 import { listRows } from './list-rows.js';
 import { inTransaction } from './query.js';
+import type { Revocation } from './revocations.js';
 import { clientEpoch, revokeGuestTokens, sumOfEpochs } from './revocations.js';
 import type { GrantDocument, Tables } from './tables.js';
 
-type Found = NonNullable<Awaited<ReturnType<GuestTokenStore['findByHash']>>>;
+/** The data app, client and user of a guest token, as revocations name them. */
+export type TokenSubject = Pick<GuestGrant, 'dataAppId' | 'clientId' | 'userIdentifier'>;
+
+type Found = GuestGrant & { readonly hash: HashedToken; readonly epoch: Epoch; readonly revision: ContentRevision };
 type FoundRow = Selectable<Tables['guest_tokens']> & {
   readonly client_epoch: Epoch;
   readonly content_revision: ContentRevision;
@@ -65,7 +71,7 @@ const erasuresOf = (epoch: Epoch): string => epoch.split('/')[1] ?? '0';
  * Returns `findByHash`. The statement is compiled once, since every request of a guest runs it and compiling takes as
  * long as running it.
  */
-const createFind = (db: Kysely<Tables>): GuestTokenStore['findByHash'] => {
+const createFind = (db: Kysely<Tables>) => {
   const write = (hash: HashedToken) =>
     db
       .selectFrom('guest_tokens')
@@ -75,7 +81,7 @@ const createFind = (db: Kysely<Tables>): GuestTokenStore['findByHash'] => {
       .where('hash', '=', hash)
       .compile();
   let written: ReturnType<typeof write> | undefined;
-  return async (hash) => {
+  return async (hash: HashedToken): Promise<Found | undefined> => {
     written ??= write(hash);
     const { rows } = await db.executeQuery<FoundRow>({ ...written, parameters: [hash] });
     const [row] = rows;
@@ -87,12 +93,50 @@ const contentRevision = () => sql<ContentRevision>`(select revision::text from g
 
 const purgeSize = 10_000;
 
+/** The tokens that are neither revoked nor erased. */
+const goodTokens = (db: Kysely<Tables>) => db.selectFrom('guest_tokens').where('epoch', '=', sumOfEpochs());
+
+type LiveTokens = {
+  readonly dataAppId: string;
+  readonly clientId?: string | undefined;
+  readonly userIdentifier?: string | undefined;
+  /** The SHA-256 of one token. */
+  readonly tokenDigest?: string | undefined;
+  readonly now: Date;
+};
+
+const listLive = (
+  db: Kysely<Tables>,
+  { dataAppId, clientId, userIdentifier, tokenDigest, now }: LiveTokens,
+  wanted: Page | null,
+): Slices<ListedGuestToken> => {
+  const live = goodTokens(db)
+    .select(['id', 'client_id', 'created_at', 'expires_at', 'last_used_at'])
+    .where('data_app_id', '=', dataAppId)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .$if(clientId !== undefined, (query) => query.where('client_id', '=', clientId ?? ''))
+    .$if(userIdentifier !== undefined, (query) => query.where('user_identifier', '=', userIdentifier ?? ''))
+    .$if(tokenDigest !== undefined, (query) => query.where('hash', '=', tokenDigest as HashedToken));
+  return mapItems(listRows(live, ['created_at', 'id'], wanted), (row) => ({
+    id: row.id,
+    clientId: row.client_id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+  }));
+};
+
 /** The statement that finds a token also checks its epoch, so no revocation can happen between the two. */
-export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
-  const good = db.selectFrom('guest_tokens').where('epoch', '=', sumOfEpochs());
+export const createGuestTokenStore = (db: Kysely<Tables>) => {
   return {
-    currentEpoch: async (subject) => currentEpoch(db, subject),
-    insert: (hash, grant, epoch, gateway = null) =>
+    /** Returns the epoch of the data app, the client and the user together. */
+    currentEpoch: async (subject: TokenSubject) => currentEpoch(db, subject),
+    /**
+     * Stores a token. `epoch` is the result of `currentEpoch` from before any other read of the mint. Returns false if
+     * its data app, its datamart or one of its embeds was deleted, or its client was erased since then. `gateway`: the
+     * gateway that mints it.
+     */
+    insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch, gateway: string | null = null) =>
       inTransaction(db, async (transaction) => {
         if (!(await areHeld(transaction, grant, epoch))) return false;
         await transaction
@@ -101,28 +145,25 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
           .execute();
         return true;
       }),
-    isGood: async (id) => (await good.select('id').where('id', '=', id).executeTakeFirst()) !== undefined,
+    /** Whether the token is still stored: neither revoked nor erased. */
+    isGood: async (id: string) =>
+      (await goodTokens(db).select('id').where('id', '=', id).executeTakeFirst()) !== undefined,
+    /**
+     * Returns the token unless it is revoked. An expired token is returned too: the caller compares `expiresAt` with its
+     * own clock. `epoch` is the current epoch of the token's client, for all users. `revision` is the content's revision
+     * at the same moment.
+     */
     findByHash: createFind(db),
-    listLive: ({ dataAppId, clientId, userIdentifier, tokenDigest, now }, wanted) => {
-      const live = good
-        .select(['id', 'client_id', 'created_at', 'expires_at', 'last_used_at'])
-        .where('data_app_id', '=', dataAppId)
-        .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-        .$if(clientId !== undefined, (query) => query.where('client_id', '=', clientId ?? ''))
-        .$if(userIdentifier !== undefined, (query) => query.where('user_identifier', '=', userIdentifier ?? ''))
-        .$if(tokenDigest !== undefined, (query) => query.where('hash', '=', tokenDigest as HashedToken));
-      return mapItems(listRows(live, ['created_at', 'id'], wanted), (row) => ({
-        id: row.id,
-        clientId: row.client_id,
-        createdAt: row.created_at,
-        expiresAt: row.expires_at,
-        lastUsedAt: row.last_used_at,
-      }));
-    },
-    revoke: (dataAppId, which, now) => revokeGuestTokens(db, dataAppId, which, now),
-    purge: (before) => purge(db, before),
+    /** Returns the tokens that are valid at `now`, oldest first. */
+    listLive: (of: LiveTokens, wanted: Page | null) => listLive(db, of, wanted),
+    /** Revokes the tokens, including those of mints in progress. Returns how many were valid at `now`. */
+    revoke: (dataAppId: string, which: Revocation, now: Date) => revokeGuestTokens(db, dataAppId, which, now),
+    /** Deletes tokens that expired before `before`, at most ten thousand. Returns how many. */
+    purge: (before: Date) => purge(db, before),
   };
 };
+
+export type GuestTokenStore = ReturnType<typeof createGuestTokenStore>;
 
 const currentEpoch = async (db: Kysely<Tables>, subject: TokenSubject): Promise<Epoch> => {
   const { rows } = await sql<{ epoch: Epoch }>`

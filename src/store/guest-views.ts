@@ -1,10 +1,16 @@
 import type { Kysely } from 'kysely';
 import type { Viewer } from '../domain/dashboard/metric.js';
-import type { SavedUnder, SavedView } from '../domain/guest/saved-view.js';
-import type { GuestViewStore, ViewChange } from '../domain/store/dashboards.js';
+import type { SavedUnder, SavedView, StoredView, ViewChoices } from '../domain/guest/saved-view.js';
 import { jsonb } from './document.js';
 import { inTransaction, isListedFor, viewerClientIs, viewerColumns, viewerIs, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
+
+type ViewChange = {
+  readonly name?: string | undefined;
+  readonly choices?: (ViewChoices & SavedUnder) | undefined;
+  readonly isShared?: boolean | undefined;
+  readonly isDefault?: boolean | undefined;
+};
 
 /** Makes place for another default view of the viewer, or of the client. */
 const clearDefault = async (db: Kysely<Tables>, dashboardId: string, viewer: Viewer, isShared: boolean) => {
@@ -76,10 +82,15 @@ const insert = async (
   return isInserted && (!isDefault || change(db, dashboardId, viewer, id, { isDefault }));
 };
 
-export const createGuestViewStore = (db: Kysely<Tables>): GuestViewStore => ({
-  insert: (dashboardId, viewer, view, createdAt) =>
+export const createGuestViewStore = (db: Kysely<Tables>) => ({
+  /**
+   * Returns false if the viewer already has a view of that name on this dashboard. A default view replaces the
+   * viewer's default, a shared one that of the client.
+   */
+  insert: (dashboardId: string, viewer: Viewer, view: SavedView & SavedUnder, createdAt: Date) =>
     inTransaction(db, (transaction) => insert(transaction, dashboardId, viewer, view, createdAt)),
-  list: async (dashboardId, viewer) => {
+  /** Returns the viewer's views and those that are shared with the client's users, oldest first. */
+  list: async (dashboardId: string, viewer: Viewer): Promise<readonly StoredView[]> => {
     const rows = await db
       .selectFrom('guest_views')
       .select(['id', 'name', 'choices', 'is_shared', 'is_default', 'user_identifier'])
@@ -98,9 +109,15 @@ export const createGuestViewStore = (db: Kysely<Tables>): GuestViewStore => ({
       isOwn: user_identifier === own,
     }));
   },
-  change: (dashboardId, viewer, viewId, wanted) =>
+  /**
+   * Changes a view of the list, a default as `insert` does. A view that becomes shared or unshared is no longer a
+   * default, unless the change says so. The caller has locked the dashboard, and checks the name and whether the viewer
+   * may change the view.
+   */
+  change: (dashboardId: string, viewer: Viewer, viewId: string, wanted: ViewChange) =>
     inTransaction(db, (transaction) => change(transaction, dashboardId, viewer, viewId, wanted)),
-  delete: async (dashboardId, viewer, viewId) => {
+  /** Deletes a view of the list. */
+  delete: async (dashboardId: string, viewer: Viewer, viewId: string) => {
     const result = await db
       .deleteFrom('guest_views')
       .where(isListedFor(dashboardId, viewer))
@@ -109,3 +126,5 @@ export const createGuestViewStore = (db: Kysely<Tables>): GuestViewStore => ({
     return result.numDeletedRows === 1n;
   },
 });
+
+export type GuestViewStore = ReturnType<typeof createGuestViewStore>;

@@ -13,7 +13,9 @@ export const createHolds = (db: Kysely<Tables>, table: Held) => {
       .select('id')
       .where('id', '=', id);
   return {
+    /** Prevents deletion of the row until the transaction ends. Returns false if it does not exist. */
     hold: async (id: string): Promise<boolean> => (await rows(id).forKeyShare().executeTakeFirst()) !== undefined,
+    /** Waits for those who hold the row, and then keeps others from holding it until the transaction ends. */
     lock: async (id: string): Promise<boolean> => (await rows(id).forUpdate().executeTakeFirst()) !== undefined,
   };
 };

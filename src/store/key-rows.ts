@@ -1,7 +1,9 @@
 /** Columns that the tables of API keys and service tokens have in common. */
 import type { Insertable, Selectable } from 'kysely';
-import type { NewKey, StoredKey } from '../domain/store/credentials.js';
+import type { StoredKey } from '../domain/credentials.js';
 import type { Tables } from './tables.js';
+
+export type NewKey = Omit<StoredKey, 'lastUsedAt' | 'keyHint'> & Partial<Pick<StoredKey, 'keyHint'>>;
 
 type Row = Selectable<Tables['service_tokens']>;
 

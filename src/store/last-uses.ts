@@ -1,6 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import type { LastUse, LastUseStore } from '../domain/store/credentials.js';
 import type { Tables } from './tables.js';
+
+/** The time at which a credential was used. */
+export type LastUse = {
+  readonly kind: 'apiKey' | 'serviceToken' | 'guestToken';
+  readonly id: string;
+  readonly at: Date;
+};
 
 const tables: Readonly<Record<LastUse['kind'], string>> = {
   apiKey: 'guestlist.api_keys',
@@ -21,8 +27,8 @@ const update = (kind: LastUse['kind']) => sql`
     for no key update of unwritten skip locked
   )`;
 
-export const createLastUseStore = (db: Kysely<Tables>): LastUseStore => ({
-  write: async (uses) => {
+export const createLastUseStore = (db: Kysely<Tables>) => ({
+  write: async (uses: readonly LastUse[]) => {
     if (uses.length === 0) return;
     const rows = JSON.stringify(uses.map(({ kind, id, at }) => ({ kind, id, at: at.toISOString() })));
     await sql`
@@ -32,3 +38,8 @@ export const createLastUseStore = (db: Kysely<Tables>): LastUseStore => ({
       ${update('guestToken')}`.execute(db);
   },
 });
+
+/**
+ * Writes the uses in one statement. A later stored time is kept. A row that another transaction is writing is skipped.
+ */
+export type LastUseStore = ReturnType<typeof createLastUseStore>;

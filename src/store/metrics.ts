@@ -1,8 +1,9 @@
 /** Stores metrics. */
 import { type Kysely, sql } from 'kysely';
-import type { Metric, Owner } from '../domain/dashboard/metric.js';
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { Metric, MetricDefinition, Owner } from '../domain/dashboard/metric.js';
+import type { Page } from '../domain/page.js';
 import { mapItems } from '../domain/slices.js';
-import type { MetricChange, MetricStore } from '../domain/store/dashboards.js';
 import { decodeDashboard } from './dashboard-row.js';
 import { jsonb } from './document.js';
 import { listRows } from './list-rows.js';
@@ -10,9 +11,16 @@ import { decodeMetric, encodeMetric } from './metric-row.js';
 import { assertUpdated, ownedBy, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
+/** The parts of a metric that a guest may change. A new definition marks the metric as changed by a guest. */
+export type MetricChange = {
+  readonly name?: string | undefined;
+  readonly definition?: MetricDefinition | undefined;
+  readonly isArchived?: boolean | undefined;
+};
+
 /** `update` cannot change the owner: it throws if the stored metric has another one. */
-export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
-  insert: async (metric) =>
+export const createMetricStore = (db: Kysely<Tables>) => ({
+  insert: async (metric: Metric) =>
     wasInserted(
       await db
         .insertInto('metrics')
@@ -20,23 +28,41 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
         .onConflict((oc) => oc.doNothing())
         .executeTakeFirst(),
     ),
-  insertAll: (metrics) => insertAll(db, metrics),
-  update: (metric) => update(db, metric),
-  findById: async (metricId) => {
+  /**
+   * Inserts the metrics in one statement. Returns false if one of their ids is taken; the transaction must then be
+   * rolled back.
+   */
+  insertAll: (metrics: readonly Metric[]) => insertAll(db, metrics),
+  update: (metric: Metric) => update(db, metric),
+  findById: async (metricId: string) => {
     const row = await db.selectFrom('metrics').selectAll().where('metric_id', '=', metricId).executeTakeFirst();
     return row && decodeMetric(row);
   },
-  listByIds: async (ids) =>
+  /** Returns those that exist, in no particular order. */
+  listByIds: async (ids: readonly string[]): Promise<readonly Metric[]> =>
     ids.length === 0
       ? []
       : (await db.selectFrom('metrics').selectAll().where('metric_id', 'in', ids).execute()).map(decodeMetric),
-  change: (metricId, owner, change) => changeMetric(db, metricId, owner, change),
-  listByWorkspace: (workspaceId, dataAppId, wanted) => {
+  /**
+   * Applies a guest's change to a metric of `owner`; the lineage is kept. Returns false if the owner does not have the
+   * metric.
+   */
+  change: (metricId: string, owner: Owner, change: MetricChange) => changeMetric(db, metricId, owner, change),
+  /**
+   * Returns the organization's metrics of the workspace, and those of `dataAppId` if it is not null. Ordered by name,
+   * then id.
+   */
+  listByWorkspace: (workspaceId: string, dataAppId: string | null, wanted: Page | null) => {
     const metrics = db.selectFrom('metrics').selectAll().where('workspace_id', '=', workspaceId);
     return mapItems(listRows(metrics.where(visibleTo(dataAppId)), ['name', 'metric_id'], wanted), decodeMetric);
   },
-  listUnplacedCopies: (metricId, owner) => listUnplacedCopies(db, metricId, owner),
-  listDashboards: async (metricId) => {
+  /**
+   * Returns the owner's copies of the metric (the metric is first in their lineage) that no dashboard holds, ordered by
+   * id.
+   */
+  listUnplacedCopies: (metricId: string, owner: Owner) => listUnplacedCopies(db, metricId, owner),
+  /** Returns every dashboard that holds the metric. */
+  listDashboards: async (metricId: string): Promise<readonly Dashboard[]> => {
     const rows = await db
       .selectFrom('dashboards')
       .innerJoin('dashboard_metrics', 'dashboard_metrics.dashboard_id', 'dashboards.id')
@@ -48,6 +74,8 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     return rows.map(decodeDashboard);
   },
 });
+
+export type MetricStore = ReturnType<typeof createMetricStore>;
 
 /** Maximum number of rows in one insert: PostgreSQL accepts at most 65,535 parameters in a statement. */
 const rowsAtOnce = 1_000;

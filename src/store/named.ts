@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import type { NamedStore } from '../domain/store/page.js';
 import { assertUpdated, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -18,7 +17,7 @@ export type NamedRows<Row extends Named, Item> = {
 export const createNamedStore = <Row extends Named, Item>(
   db: Kysely<Tables>,
   { table, what, decode, encode }: NamedRows<Row, Item>,
-): NamedStore<Item> => {
+) => {
   // The statements below use only `id` and `name`, which all four tables have.
   const named = db as unknown as Kysely<Record<NamedTable, Row>>;
   const find = async (column: 'id' | 'name', value: string): Promise<Item | undefined> => {
@@ -30,7 +29,8 @@ export const createNamedStore = <Row extends Named, Item>(
     return row && decode(row);
   };
   return {
-    insert: async (item) =>
+    /** Returns false and writes nothing if the name is taken, so only one of two simultaneous creates succeeds. */
+    insert: async (item: Item): Promise<boolean> =>
       wasInserted(
         await named
           .insertInto(table)
@@ -38,7 +38,7 @@ export const createNamedStore = <Row extends Named, Item>(
           .onConflict((oc) => oc.doNothing())
           .executeTakeFirst(),
       ),
-    update: async (item) => {
+    update: async (item: Item): Promise<void> => {
       const { id, ...columns } = encode(item);
       assertUpdated(
         await named
@@ -49,7 +49,9 @@ export const createNamedStore = <Row extends Named, Item>(
         what,
       );
     },
-    findByName: (name) => find('name', name),
-    findById: (id) => find('id', id),
+    findByName: (name: string) => find('name', name),
+    findById: (id: string) => find('id', id),
   };
 };
+
+export type NamedStore<Item> = ReturnType<typeof createNamedStore<Named, Item>>;

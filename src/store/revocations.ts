@@ -4,11 +4,25 @@
  * tokens whose mint is running in any process.
  */
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Epoch } from '../domain/brand.js';
-import type { Revocation } from '../domain/store/credentials.js';
+import type { Epoch, HashedToken } from '../domain/brand.js';
 import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
+
+/**
+ * Which guest tokens of one data app a revocation ends. `userIdentifier` null: those of every user of the client.
+ * `gateway`: only those that this gateway minted, or that name no gateway; mints in progress are then its own affair.
+ */
+export type Revocation =
+  | { readonly kind: 'id'; readonly id: string }
+  | { readonly kind: 'token'; readonly hash: HashedToken }
+  | {
+      readonly kind: 'client';
+      readonly clientId: string;
+      readonly userIdentifier: string | null;
+      readonly gateway?: string | undefined;
+    }
+  | { readonly kind: 'all'; readonly gateway?: string | undefined };
 
 /** The current sum of the epochs that apply to a row of guest_tokens. */
 export const sumOfEpochs = (): RawBuilder<Epoch> => sql<Epoch>`(

@@ -3,13 +3,15 @@ import type { Sealed } from '../domain/brand.js';
 import type { AlertState } from '../domain/deliver/alert.js';
 import type { HostSchedule } from '../domain/deliver/host-schedule.js';
 import type { ScheduleScope, WatchedSchedule } from '../domain/deliver/operator.js';
+import type { PlanChange } from '../domain/deliver/plan.js';
 import type { Recipients } from '../domain/deliver/recipients.js';
 import type { DeliveryState, Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
-import type { Sealer } from '../domain/ports.js';
-import type { ScheduleChange, ScheduleStore } from '../domain/store/deliveries.js';
+import type { Sealer } from '../platform/sealing.js';
 import { jsonb } from './document.js';
 import { assertUpdated, inTransaction } from './query.js';
 import type { Tables } from './tables.js';
+
+type ScheduleChange = PlanChange & { readonly nextAt?: Date | null | undefined };
 
 type Row = Selectable<Tables['schedules']>;
 
@@ -246,7 +248,8 @@ const list = async (
 const change = async (
   db: Kysely<Tables>,
   sealer: Sealer,
-  [dashboardId, owner, scheduleId, given]: Parameters<ScheduleStore['change']>,
+  [dashboardId, owner, scheduleId]: readonly [string, ScheduleOwner, string],
+  given: ScheduleChange,
 ): Promise<boolean> => {
   const own = db.updateTable('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
   const forgotten = given.recipients ? { alert_state: null } : {};
@@ -259,42 +262,34 @@ const change = async (
 };
 
 /** What operators, and those who manage a tenant's schedules, do with schedules of any user. */
-const createScopedStore = (
-  db: Kysely<Tables>,
-  sealer: Sealer,
-): Pick<ScheduleStore, 'listAll' | 'resumeOf' | 'pauseOf' | 'deleteOf'> => ({
-  listAll: (scope, limit) => listAll(db, sealer, scope, limit),
-  resumeOf: (scope, scheduleId, nextOf) => resumeOf(db, scope, scheduleId, nextOf),
-  pauseOf: async (scope, scheduleId) => {
+const createScopedStore = (db: Kysely<Tables>, sealer: Sealer) => ({
+  /** Returns schedules of all users with their latest delivery, the newest schedule first; none of the host. */
+  listAll: (scope: ScheduleScope, limit: number) => listAll(db, sealer, scope, limit),
+  /**
+   * Lets a paused schedule send again from the moment that `nextOf` returns. Returns false if the scope has no such
+   * schedule. Also for `pauseOf` and `deleteOf`.
+   */
+  resumeOf: (
+    scope: ScheduleScope,
+    scheduleId: string,
+    nextOf: (schedule: Pick<Schedule, 'recurrence'>) => Date | null,
+  ) => resumeOf(db, scope, scheduleId, nextOf),
+  pauseOf: async (scope: ScheduleScope, scheduleId: string) => {
     const one = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId).where(scopeIs(scope));
     return (await one.executeTakeFirst()).numUpdatedRows === 1n;
   },
-  deleteOf: async (scope, scheduleId) => {
+  deleteOf: async (scope: ScheduleScope, scheduleId: string) => {
     const one = db.deleteFrom('schedules').where('id', '=', scheduleId).where(scopeIs(scope));
     return (await one.executeTakeFirst()).numDeletedRows === 1n;
   },
 });
 
-export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): ScheduleStore => ({
-  ...createScopedStore(db, sealer),
-  insert: (schedule) => insert(db, sealer, schedule),
-  listOfHost: (dataAppId, scheduleId) => listOfHost(db, sealer, dataAppId, scheduleId),
-  list: (dashboardId, owner) => list(db, sealer, dashboardId, owner),
-  change: (...given) => change(db, sealer, given),
-  delete: async (dashboardId, owner, scheduleId) => {
-    const own = db.deleteFrom('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
-    return (await own.executeTakeFirst()).numDeletedRows === 1n;
-  },
-  stop: (scheduleId, recipient, now) => stop(db, { schedule_id: scheduleId, recipient, stopped_at: now }),
-  listStopped: async (scheduleId) => {
-    const rows = db.selectFrom('schedule_stops').select('recipient').where('schedule_id', '=', scheduleId);
-    return (await rows.execute()).map(({ recipient }) => recipient);
-  },
-  pause: async (scheduleId) => {
-    const one = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId);
-    return (await one.executeTakeFirst()).numUpdatedRows === 1n;
-  },
-  lockPlannable: async (now, limit) => {
+const createPlanning = (db: Kysely<Tables>, sealer: Sealer) => ({
+  /**
+   * Returns schedules that are not paused and whose `nextAt` has come, the earliest first, and locks them until the
+   * transaction ends. Leaves out those that another transaction has locked.
+   */
+  lockPlannable: async (now: Date, limit: number): Promise<readonly Schedule[]> => {
     const rows = await db
       .selectFrom('schedules')
       .selectAll()
@@ -307,7 +302,8 @@ export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): Schedul
       .execute();
     return rows.map((row) => scheduleOf(row, sealer));
   },
-  setNextOf: async (schedules) => {
+  /** As `setNext`, for many in one statement. */
+  setNextOf: async (schedules: readonly Pick<Schedule, 'id' | 'nextAt'>[]) => {
     if (schedules.length === 0) return;
     const given = jsonb(schedules.map(({ id, nextAt }) => ({ id, next_at: nextAt?.toISOString() ?? null })));
     await sql`
@@ -315,8 +311,41 @@ export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): Schedul
       from jsonb_to_recordset(${given}::jsonb) as given (id text, next_at timestamptz)
       where schedules.id = given.id`.execute(db);
   },
-  setNext: async (scheduleId, nextAt) => {
+  setNext: async (scheduleId: string, nextAt: Date | null) => {
     const one = db.updateTable('schedules').set({ next_at: nextAt }).where('id', '=', scheduleId);
     assertUpdated(await one.executeTakeFirst(), 'The schedule');
   },
 });
+
+export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer) => ({
+  ...createScopedStore(db, sealer),
+  ...createPlanning(db, sealer),
+  insert: (schedule: Schedule) => insert(db, sealer, schedule),
+  /** Returns the host's schedules, or the named one, with what became of the latest moment; the newest first. */
+  listOfHost: (dataAppId: string, scheduleId?: string) => listOfHost(db, sealer, dataAppId, scheduleId),
+  /** Returns the owner's schedules of the dashboard, oldest first. `alertState` is the owner's own. */
+  list: (dashboardId: string, owner: ScheduleOwner) => list(db, sealer, dashboardId, owner),
+  /** Returns false if the owner has no such schedule of the dashboard. Also for `delete`. */
+  change: (dashboardId: string, owner: ScheduleOwner, scheduleId: string, given: ScheduleChange) =>
+    change(db, sealer, [dashboardId, owner, scheduleId], given),
+  /** Deletes the schedule and its deliveries. */
+  delete: async (dashboardId: string, owner: ScheduleOwner, scheduleId: string) => {
+    const own = db.deleteFrom('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
+    return (await own.executeTakeFirst()).numDeletedRows === 1n;
+  },
+  /** Ends what one recipient gets of a schedule. Returns false if the schedule does not exist. */
+  stop: (scheduleId: string, recipient: string, now: Date) =>
+    stop(db, { schedule_id: scheduleId, recipient, stopped_at: now }),
+  /** Returns the recipients who ended it. */
+  listStopped: async (scheduleId: string): Promise<readonly string[]> => {
+    const rows = db.selectFrom('schedule_stops').select('recipient').where('schedule_id', '=', scheduleId);
+    return (await rows.execute()).map(({ recipient }) => recipient);
+  },
+  /** Pauses the schedule of any user. Returns false if it does not exist. */
+  pause: async (scheduleId: string) => {
+    const one = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId);
+    return (await one.executeTakeFirst()).numUpdatedRows === 1n;
+  },
+});
+
+export type ScheduleStore = ReturnType<typeof createScheduleStore>;

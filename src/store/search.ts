@@ -1,9 +1,46 @@
 /** Finds rows by words in their names, in pages. */
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { FoundPage, SearchStore, Wanted } from '../domain/store/search.js';
 import { containsWords } from '../platform/contains-words.js';
 import { sumOfEpochs } from './revocations.js';
 import type { Tables } from './tables.js';
+
+/** A page of what was found. The next page begins after `next`. Null: there are no more. */
+export type FoundPage<T> = { readonly found: readonly T[]; readonly next: string | null };
+
+export type Wanted = {
+  /** A name must contain each of them, in upper or lower case. None: every name is found. */
+  readonly words: readonly string[];
+  /** `next` of the page before. Null: the first page. */
+  readonly after: string | null;
+  readonly limit: number;
+};
+
+type FoundDashboard = { readonly dashboardId: string; readonly name: string; readonly workspaceName: string };
+
+/** A metric on a dashboard. One that stands on several is found on each. */
+type FoundMetric = FoundDashboard & { readonly metricId: string; readonly metricName: string };
+
+type FoundModel = { readonly name: string; readonly datasourceName: string };
+
+type FoundToken = {
+  readonly id: string;
+  readonly clientId: string;
+  /** Null: the token has none, or users were not asked for. */
+  readonly userIdentifier: string | null;
+  readonly createdAt: Date;
+};
+
+type FoundSchedule = {
+  readonly id: string;
+  readonly name: string;
+  readonly format: string;
+  readonly clientId: string;
+  /** Null: users were not asked for. */
+  readonly userIdentifier: string | null;
+};
+
+/** A report or an alert of the host to all tenants with a copy of the template. */
+type FoundHostSchedule = Pick<FoundSchedule, 'id' | 'name' | 'format'> & { readonly template: string };
 
 /** Condition for `where`: the columns together contain every word. */
 const contains = (columns: readonly string[], { words }: Wanted) =>
@@ -26,7 +63,7 @@ const pageOf = async <O extends object>(
 
 type Db = Kysely<Tables>;
 
-const dashboards = (db: Db, wanted: Wanted) => {
+const dashboards = (db: Db, wanted: Wanted): Promise<FoundPage<FoundDashboard>> => {
   const own = db
     .selectFrom('dashboards')
     .innerJoin('workspaces', 'workspaces.id', 'dashboards.workspace_id')
@@ -36,7 +73,7 @@ const dashboards = (db: Db, wanted: Wanted) => {
   return pageOf(own, ['dashboards.name', 'dashboards.id'], wanted);
 };
 
-const metrics = (db: Db, wanted: Wanted) => {
+const metrics = (db: Db, wanted: Wanted): Promise<FoundPage<FoundMetric>> => {
   const own = db
     .selectFrom('metrics')
     .innerJoin('dashboard_metrics', 'dashboard_metrics.metric_id', 'metrics.metric_id')
@@ -50,7 +87,7 @@ const metrics = (db: Db, wanted: Wanted) => {
   return pageOf(own, ['metrics.name', 'metrics.metric_id', 'dashboards.id'], wanted);
 };
 
-const datamarts = (db: Db, wanted: Wanted) => {
+const datamarts = (db: Db, wanted: Wanted): Promise<FoundPage<FoundModel>> => {
   const all = db
     .selectFrom('datamarts')
     .innerJoin('datasources', 'datasources.id', 'datamarts.datasource_id')
@@ -59,7 +96,9 @@ const datamarts = (db: Db, wanted: Wanted) => {
   return pageOf(all, ['datamarts.name'], wanted);
 };
 
-const guestTokens = (db: Db, { dataAppId, now, byUser }: Parameters<SearchStore['guestTokens']>[0], wanted: Wanted) => {
+type OfTokens = { readonly dataAppId: string; readonly now: Date; readonly byUser: boolean };
+
+const guestTokens = (db: Db, { dataAppId, now, byUser }: OfTokens, wanted: Wanted): Promise<FoundPage<FoundToken>> => {
   const user = byUser ? sql<string | null>`user_identifier` : sql<string | null>`null`;
   const live = db
     .selectFrom('guest_tokens')
@@ -71,7 +110,11 @@ const guestTokens = (db: Db, { dataAppId, now, byUser }: Parameters<SearchStore[
   return pageOf(live, ['client_id', 'created_at', 'id'], wanted);
 };
 
-const schedules = (db: Db, { dataAppId, byUser }: Parameters<SearchStore['schedules']>[0], wanted: Wanted) => {
+const schedules = (
+  db: Db,
+  { dataAppId, byUser }: Omit<OfTokens, 'now'>,
+  wanted: Wanted,
+): Promise<FoundPage<FoundSchedule>> => {
   const user = byUser ? sql<string | null>`user_identifier` : sql<string | null>`null`;
   const columns = ['name', 'format', 'client_id', 'opened_id'];
   const ofUsers = db
@@ -83,7 +126,7 @@ const schedules = (db: Db, { dataAppId, byUser }: Parameters<SearchStore['schedu
   return pageOf(ofUsers, ['name', 'id'], wanted);
 };
 
-const hostSchedules = (db: Db, dataAppId: string, wanted: Wanted) => {
+const hostSchedules = (db: Db, dataAppId: string, wanted: Wanted): Promise<FoundPage<FoundHostSchedule>> => {
   const ofHost = db
     .selectFrom('schedules')
     .select(['id', 'name', 'format', 'opened_id as template'])
@@ -93,10 +136,10 @@ const hostSchedules = (db: Db, dataAppId: string, wanted: Wanted) => {
   return pageOf(ofHost, ['name', 'id'], wanted);
 };
 
-export const createSearchStore = (db: Db): SearchStore => ({
-  dashboards: (wanted) => dashboards(db, wanted),
-  metrics: (wanted) => metrics(db, wanted),
-  datasources: (wanted) =>
+export const createSearchStore = (db: Db) => ({
+  dashboards: (wanted: Wanted) => dashboards(db, wanted),
+  metrics: (wanted: Wanted) => metrics(db, wanted),
+  datasources: (wanted: Wanted): Promise<FoundPage<{ readonly name: string }>> =>
     pageOf(
       db
         .selectFrom('datasources')
@@ -105,8 +148,15 @@ export const createSearchStore = (db: Db): SearchStore => ({
       ['name'],
       wanted,
     ),
-  datamarts: (wanted) => datamarts(db, wanted),
-  guestTokens: (of, wanted) => guestTokens(db, of, wanted),
-  schedules: (of, wanted) => schedules(db, of, wanted),
-  hostSchedules: (dataAppId, wanted) => hostSchedules(db, dataAppId, wanted),
+  datamarts: (wanted: Wanted) => datamarts(db, wanted),
+  /** The data app's tokens that are valid at `now`. Without `byUser`, a user is neither compared nor answered. */
+  guestTokens: (of: { readonly dataAppId: string; readonly now: Date; readonly byUser: boolean }, wanted: Wanted) =>
+    guestTokens(db, of, wanted),
+  /** Reports and alerts of the data app's users. Without `byUser`, a user is neither compared nor answered. */
+  schedules: (of: { readonly dataAppId: string; readonly byUser: boolean }, wanted: Wanted) =>
+    schedules(db, of, wanted),
+  hostSchedules: (dataAppId: string, wanted: Wanted) => hostSchedules(db, dataAppId, wanted),
 });
+
+/** Dashboards and metrics are those of the organization: copies and metrics of clients are never found. */
+export type SearchStore = ReturnType<typeof createSearchStore>;

@@ -1,6 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { SemanticLayer } from '../domain/datamart/semantic-layer.js';
-import type { SemanticLayerStore } from '../domain/store/organization.js';
 import { jsonb } from './document.js';
 import { assertUpdated, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
@@ -17,8 +16,9 @@ const encode = ({ tables, feedback, updatedAt }: SemanticLayer) => ({
   updated_at: updatedAt,
 });
 
-export const createSemanticLayerStore = (db: Kysely<Tables>): SemanticLayerStore => ({
-  insert: async (datamartId, layer) =>
+export const createSemanticLayerStore = (db: Kysely<Tables>) => ({
+  /** Returns false if the datamart already has a semantic layer. */
+  insert: async (datamartId: string, layer: SemanticLayer) =>
     wasInserted(
       await db
         .insertInto('semantic_layers')
@@ -26,7 +26,7 @@ export const createSemanticLayerStore = (db: Kysely<Tables>): SemanticLayerStore
         .onConflict((oc) => oc.doNothing())
         .executeTakeFirst(),
     ),
-  update: async (datamartId, layer) => {
+  update: async (datamartId: string, layer: SemanticLayer) => {
     assertUpdated(
       await db
         .updateTable('semantic_layers')
@@ -36,7 +36,7 @@ export const createSemanticLayerStore = (db: Kysely<Tables>): SemanticLayerStore
       'The semantic layer',
     );
   },
-  findByDatamart: async (datamartId) => {
+  findByDatamart: async (datamartId: string) => {
     const row = await db
       .selectFrom('semantic_layers')
       .selectAll()
@@ -44,7 +44,8 @@ export const createSemanticLayerStore = (db: Kysely<Tables>): SemanticLayerStore
       .executeTakeFirst();
     return row && decode(row);
   },
-  remove: async (datamartId) => {
+  /** Returns false if the datamart has no semantic layer. */
+  remove: async (datamartId: string) => {
     const { numDeletedRows } = await db
       .deleteFrom('semantic_layers')
       .where('datamart_id', '=', datamartId)
@@ -52,3 +53,6 @@ export const createSemanticLayerStore = (db: Kysely<Tables>): SemanticLayerStore
     return numDeletedRows === 1n;
   },
 });
+
+/** Stores at most one semantic layer for each datamart. */
+export type SemanticLayerStore = ReturnType<typeof createSemanticLayerStore>;

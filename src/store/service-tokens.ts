@@ -1,6 +1,9 @@
 import { type Kysely, sql } from 'kysely';
+import type { HashedToken } from '../domain/brand.js';
+import type { StoredKey } from '../domain/credentials.js';
+import type { Page } from '../domain/page.js';
 import { mapItems } from '../domain/slices.js';
-import type { ServiceTokenStore, StoredKey } from '../domain/store/credentials.js';
+import type { NewKey } from './key-rows.js';
 import { decodeKey, earlier, encodeKey } from './key-rows.js';
 import { listRows } from './list-rows.js';
 import { inTransaction, wasInserted } from './query.js';
@@ -14,8 +17,8 @@ const lockServiceTokens = async (db: Kysely<Tables>): Promise<void> => {
   await sql`lock table ${sql.table('guestlist.service_tokens')} in share row exclusive mode`.execute(db);
 };
 
-export const createServiceTokenStore = (db: Kysely<Tables>): ServiceTokenStore => ({
-  insert: async (key) =>
+export const createServiceTokenStore = (db: Kysely<Tables>) => ({
+  insert: async (key: NewKey) =>
     wasInserted(
       await db
         .insertInto('service_tokens')
@@ -23,9 +26,9 @@ export const createServiceTokenStore = (db: Kysely<Tables>): ServiceTokenStore =
         .onConflict((oc) => oc.doNothing())
         .executeTakeFirst(),
     ),
-  isKnown: async (hash) =>
+  isKnown: async (hash: HashedToken) =>
     (await db.selectFrom('service_tokens').select('id').where('hash', '=', hash).executeTakeFirst()) !== undefined,
-  findByHash: async (hash) => {
+  findByHash: async (hash: HashedToken) => {
     const row = await db
       .selectFrom('service_tokens')
       .selectAll()
@@ -34,10 +37,18 @@ export const createServiceTokenStore = (db: Kysely<Tables>): ServiceTokenStore =
       .executeTakeFirst();
     return row && decodeKey(row);
   },
-  list: (wanted) => mapItems(listRows(current(db).selectAll(), ['name'], wanted), decodeKey),
-  replace: (id, when) => inTransaction(db, (transaction) => replace(transaction, id, when)),
-  revoke: (name, now) => inTransaction(db, (transaction) => revoke(transaction, name, now)),
+  list: (wanted: Page | null) => mapItems(listRows(current(db).selectAll(), ['name'], wanted), decodeKey),
+  replace: (id: string, when: { readonly now: Date; readonly expiresAt: Date }) =>
+    inTransaction(db, (transaction) => replace(transaction, id, when)),
+  /**
+   * Returns `last`, and revokes nothing, if it is the only current token. One token is left even if several are revoked
+   * at the same time.
+   */
+  revoke: (name: string, now: Date) => inTransaction(db, (transaction) => revoke(transaction, name, now)),
 });
+
+/** As `ApiKeyStore`, for the tokens of the organization. */
+export type ServiceTokenStore = ReturnType<typeof createServiceTokenStore>;
 
 const current = (db: Kysely<Tables>) =>
   db.selectFrom('service_tokens').where('revoked_at', 'is', null).where('replaced_at', 'is', null);
@@ -45,7 +56,7 @@ const current = (db: Kysely<Tables>) =>
 const replace = async (
   db: Kysely<Tables>,
   id: string,
-  { now, expiresAt }: Parameters<ServiceTokenStore['replace']>[1],
+  { now, expiresAt }: { readonly now: Date; readonly expiresAt: Date },
 ): Promise<StoredKey | undefined> => {
   await lockServiceTokens(db);
   const row = await current(db).selectAll().where('id', '=', id).executeTakeFirst();
@@ -58,11 +69,7 @@ const replace = async (
   return decodeKey(row);
 };
 
-const revoke: (db: Kysely<Tables>, name: string, now: Date) => ReturnType<ServiceTokenStore['revoke']> = async (
-  db,
-  name,
-  now,
-) => {
+const revoke = async (db: Kysely<Tables>, name: string, now: Date): Promise<'revoked' | 'unknown' | 'last'> => {
   await lockServiceTokens(db);
   const rows = await current(db).select(['name', 'expires_at']).execute();
   if (!rows.some((row) => row.name === name)) return 'unknown';

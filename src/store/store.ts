@@ -4,11 +4,11 @@
  * permission and no clock.
  */
 import type { Kysely } from 'kysely';
-import type { Sealer } from '../domain/ports.js';
-import type { Store } from '../domain/store/store.js';
+import type { ContentRevision } from '../domain/brand.js';
+import type { Sealer } from '../platform/sealing.js';
 import { createApiKeyStore } from './api-keys.js';
 import { createClientStore } from './clients.js';
-import { createContent } from './content.js';
+import { type ContentStore, createContent } from './content.js';
 import { createDashboardStore } from './dashboards.js';
 import { createDataAppStore } from './data-apps.js';
 import { createDatamartStore } from './datamarts.js';
@@ -31,6 +31,20 @@ import { createStudioSessionStore } from './studio-sessions.js';
 import { schemaName, type Tables } from './tables.js';
 import { cacheTokenLookups } from './token-lookup-cache.js';
 import { createWorkspaceStore } from './workspaces.js';
+
+/** All stores of the service's metadata. Writes that belong together run in one `transaction`. */
+export type Store = ReturnType<typeof createStores> & {
+  /**
+   * Returns the content at that revision or later, which may be cached between requests. Null: the current content, not
+   * cached.
+   */
+  readonly contentAt: (revision: ContentRevision | null) => ContentStore;
+  /**
+   * Runs `work` with a store on its own connection. An error thrown by `work` rolls everything back. `work` must use
+   * only that store: the embedded database has one connection, so a call of the outer store would wait forever.
+   */
+  readonly transaction: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
+};
 
 /**
  * Creates the store on a migrated database. Nested transactions join the outermost one, so an error from an inner one
@@ -57,7 +71,7 @@ const createInnerStore = (transaction: Kysely<Tables>, sealer: Sealer): Store =>
   return store;
 };
 
-const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transaction' | 'contentAt'> => ({
+const createStores = (db: Kysely<Tables>, sealer: Sealer) => ({
   dataApps: createDataAppStore(db),
   clients: createClientStore(db),
   apiKeys: createApiKeyStore(db),

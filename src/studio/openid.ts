@@ -6,12 +6,12 @@
 import type { Configuration, CustomFetchOptions } from 'openid-client';
 import { z } from 'zod';
 import { handled } from '../domain/handled.js';
-import type { Clock, Sealer } from '../domain/ports.js';
+import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { IssuerToken, Person, StudioRole } from '../domain/studio/person.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { type AskOptions, askFrom, Barred } from '../platform/outgoing.js';
-import { textOfSealed } from '../platform/sealing.js';
+import { type Sealer, textOfSealed } from '../platform/sealing.js';
 
 export type OpenIdOptions = {
   readonly settings: {

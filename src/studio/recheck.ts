@@ -9,11 +9,11 @@
 import { isSameJson } from '../domain/canonical-json.js';
 import type { Log } from '../domain/log-events.js';
 import type { Clock } from '../domain/ports.js';
-import type { StudioSessionStore } from '../domain/store/credentials.js';
 import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import { createSingleFlight } from '../platform/single-flight.js';
+import type { StudioSessionStore } from '../store/studio-sessions.js';
 import type { OpenId } from './openid.js';
 import { type StudioSessions, sessionEnded } from './sessions.js';
 

@@ -3,20 +3,26 @@
  * roles that may read it elsewhere in Studio. There is no index.
  */
 import { z } from 'zod';
-import type { Rule, AnswerOf, Callable, InputOf, Unchanging } from '../contract/callable.js';
+import type { AnswerOf, Callable, InputOf, Rule, Unchanging } from '../contract/callable.js';
 import { listDatamarts } from '../contract/datamarts.js';
 import { listDatasources } from '../contract/datasources.js';
 import { listGuestTokens } from '../contract/guest-token-admin.js';
 import { listTemplateSchedules } from '../contract/template-schedules.js';
 import { listDashboards, listMetrics } from '../contract/workspace-dashboards.js';
 import { Refusal } from '../domain/refusal.js';
-import type { FoundPage, SearchStore, Wanted } from '../domain/store/search.js';
 import { studioRoles } from '../domain/studio/person.js';
 import { searchAudit } from '../gateway/audit/commands.js';
-import { type AdminCommand, adminCommand, declareCommand, type RunBy, readBy } from '../gateway/common/admin-command.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  declareCommand,
+  type RunBy,
+  readBy,
+} from '../gateway/common/admin-command.js';
 import { readPolicy } from '../gateway/policy/policies.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
+import type { FoundPage, SearchStore, Wanted } from '../store/search.js';
 import { assertMay, mayCall, notOffered } from './access.js';
 import { listSchedules } from './schedules.js';
 

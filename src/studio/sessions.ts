@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import type { StudioSessionStore } from '../domain/store/credentials.js';
 import type { IssuerToken, Person, StudioSession } from '../domain/studio/person.js';
+import type { StudioSessionStore } from '../store/studio-sessions.js';
 
 export const studioCookie = 'guestlist_studio';
 

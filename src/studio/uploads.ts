@@ -10,14 +10,7 @@ import type { Log } from '../domain/log-events.js';
 import type { Datasource } from '../domain/organization.js';
 import { Refusal } from '../domain/refusal.js';
 import { nameInRecords, type Person } from '../domain/studio/person.js';
-import {
-  type MakeDatabase,
-  type ReadFileKind,
-  tableNameOf,
-  type UploadedKind,
-  type UploadFolder,
-  type UploadPlace,
-} from '../domain/studio/upload.js';
+import { type MakeDatabase, type ReadFileKind, tableNameOf, type UploadedKind } from '../domain/studio/upload.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import type { Origins } from '../gateway/authenticate/credential.js';
 import { type AdminCommand, adminCommand, declareCommand, noInput, readBy } from '../gateway/common/admin-command.js';
@@ -25,6 +18,7 @@ import type { Dispatch, DispatchResponse } from '../http/bind.js';
 import { BodyTooLarge, bodyFault } from '../http/body-faults.js';
 import { sendAnswer } from '../http/operations.js';
 import { goneSignal } from '../http/sending.js';
+import type { UploadFolder, UploadPlace } from '../platform/upload-folder.js';
 import { assertRole } from './access.js';
 import { loggedInOf, requestIdOf } from './requests.js';
 import type { StudioSessions } from './sessions.js';

@@ -3,10 +3,9 @@
  * only with the session that asked for it, only for reading, and only as long as that session lives.
  */
 import { z } from 'zod';
-import type { Sealer } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { StudioSession } from '../domain/studio/person.js';
-import { textOfSealed } from '../platform/sealing.js';
+import { type Sealer, textOfSealed } from '../platform/sealing.js';
 
 const sealedView = z.object({ token: z.string(), sessionId: z.string() });
 export type View = z.output<typeof sealedView>;

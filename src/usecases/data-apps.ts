@@ -1,13 +1,12 @@
 /** Data apps: operations 5, 6 and 7, the list of data apps, and the erasure of a client. */
 import type { Embed } from '../domain/dashboard/embed.js';
 import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
-import type { DataApp } from '../domain/organization.js';
+import type { DataApp, ErasedClient } from '../domain/organization.js';
 import type { Clock, Ids } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
 import { type Slices, whole } from '../domain/slices.js';
-import type { ErasedClient } from '../domain/store/organization.js';
-import type { Store } from '../domain/store/store.js';
+import type { Store } from '../store/store.js';
 import { pageOf } from './paging.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };

@@ -3,7 +3,7 @@ import { mostWatched, type SchedulesOfAll } from '../domain/deliver/operator.js'
 import { nextMoment } from '../domain/deliver/recurrence.js';
 import type { Reports } from '../domain/deliver/reports.js';
 import type { Clock } from '../domain/ports.js';
-import type { Store } from '../domain/store/store.js';
+import type { Store } from '../store/store.js';
 
 type Deps = {
   readonly store: Pick<Store, 'schedules'>;

@@ -31,7 +31,7 @@ import { type ApiKeyCaller, seesData } from '../domain/guest/caller.js';
 import { readDashboardFilter } from '../domain/guest/saved-view.js';
 import type { Clock, Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import type { Store } from '../domain/store/store.js';
+import type { Store } from '../store/store.js';
 import { holdDataApp } from './data-apps.js';
 import { assertHostAlert, findTemplateDatamart } from './guest/alerts.js';
 

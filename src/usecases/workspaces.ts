@@ -5,7 +5,7 @@ import type { ConnectionType, Workspace, WorkspaceSettings } from '../domain/org
 import type { Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Slices } from '../domain/slices.js';
-import type { Store } from '../domain/store/store.js';
+import type { Store } from '../store/store.js';
 import { type Paged, pageItems, pageOf } from './paging.js';
 import { assertUnused, usersToName } from './still-in-use.js';
 

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Schedule } from '../../src/domain/deliver/schedule.js';
-import type { Store } from '../../src/domain/store/store.js';
+import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { openTestDatabase, type TestDatabase } from '../suites/metadata.js';

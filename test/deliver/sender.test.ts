@@ -13,9 +13,9 @@ import {
 } from '../../src/deliver/sender.js';
 import { type Alert, AlertFault, type AlertState } from '../../src/domain/deliver/alert.js';
 import type { Schedule } from '../../src/domain/deliver/schedule.js';
-import type { Store } from '../../src/domain/store/store.js';
 import { loadBrands } from '../../src/platform/mail-brands.js';
 import { defaultSettings } from '../../src/platform/settings.js';
+import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { openTestDatabase, type TestDatabase } from '../suites/metadata.js';

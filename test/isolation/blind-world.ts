@@ -5,9 +5,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { expect, vi } from 'vitest';
-import type { Store } from '../../src/domain/store/store.js';
 import { studioRoles } from '../../src/domain/studio/person.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
+import type { Store } from '../../src/store/store.js';
 import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { openMailbox } from '../deliver/mailbox.js';
 import { type House, noon, openHouse, setNow } from '../spec/house.js';

@@ -8,8 +8,8 @@ import {
   type VisualDefinition,
 } from '../../src/domain/dashboard/metric.js';
 import type { Datamart, Tenancy } from '../../src/domain/datamart/datamart.js';
-import type { Store } from '../../src/domain/store/store.js';
 import { hashToken } from '../../src/platform/keys.js';
+import type { Store } from '../../src/store/store.js';
 import { columnRef, insertInto, relationship, table, tableRef } from '../engine/world.js';
 import { buildFile } from '../suites/duckdb-file.js';
 

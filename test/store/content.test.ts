@@ -1,7 +1,7 @@
 /** The size of the content cache. The store's suite tests what may be cached at all. */
 import { expect, it } from 'vitest';
 import type { ContentRevision } from '../../src/domain/brand.js';
-import type { ContentStore } from '../../src/domain/store/store.js';
+import type { ContentStore } from '../../src/store/content.js';
 import { createContent } from '../../src/store/content.js';
 
 const revision = '1' as ContentRevision;

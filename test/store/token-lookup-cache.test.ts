@@ -1,7 +1,7 @@
 /** Tokens are cached only until the next write. */
 import { expect, it } from 'vitest';
 import type { HashedToken } from '../../src/domain/brand.js';
-import type { GuestTokenStore } from '../../src/domain/store/credentials.js';
+import type { GuestTokenStore } from '../../src/store/guest-tokens.js';
 import { cacheTokenLookups } from '../../src/store/token-lookup-cache.js';
 
 type Find = GuestTokenStore['findByHash'];

@@ -1,5 +1,5 @@
 /** Studio's router over recorded parts, and logins of people with any roles. */
-import type { Callable } from '../../src/contract/callable.js';
+
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import { type Answer, type CommandName, gatewayCommands } from '../../src/compose/commands.js';
 import { operations } from '../../src/compose/operations.js';
+import type { Callable } from '../../src/contract/callable.js';
 import type { Operation } from '../../src/contract/operation.js';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import type { WatchedSchedule } from '../../src/domain/deliver/operator.js';
@@ -15,8 +16,6 @@ import type { AuthorCaller, Caller } from '../../src/domain/guest/caller.js';
 import type { Clock } from '../../src/domain/ports.js';
 import type { QueryNote } from '../../src/domain/query/watch.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import type { StudioSessionStore } from '../../src/domain/store/credentials.js';
-import type { FoundPage, SearchStore, Wanted } from '../../src/domain/store/search.js';
 import type { IssuerToken, Person, StudioSession } from '../../src/domain/studio/person.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { identifierOf } from '../../src/gateway/authenticate/signed-session.js';
@@ -26,6 +25,8 @@ import { beginning } from '../../src/http/request.js';
 import { noGuard } from '../../src/platform/credential-guard.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createSealer } from '../../src/platform/sealing.js';
+import type { FoundPage, SearchStore, Wanted } from '../../src/store/search.js';
+import type { StudioSessionStore } from '../../src/store/studio-sessions.js';
 import { createAssistantPath } from '../../src/studio/assistants.js';
 import { keyCommands } from '../../src/studio/keys.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { GuestMadeMetric, Owner, Viewer } from '../../src/domain/dashboard/metric.js';
 import type { SavedView } from '../../src/domain/guest/saved-view.js';
 import { whole } from '../../src/domain/slices.js';
-import type { NewBoard } from '../../src/domain/store/dashboards.js';
-import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
+import type { NewBoard } from '../../src/store/guest-boards.js';
+import type { Store } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { dashboardSample, insertOrganization, metricSample, moment } from './store-samples.js';
 

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import type { ContentRevision } from '../../src/domain/brand.js';
 import { hostOwner } from '../../src/domain/deliver/host-schedule.js';
 import type { Schedule, ScheduleOwner } from '../../src/domain/deliver/schedule.js';
-import type { Store } from '../../src/domain/store/store.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
+import type { Store } from '../../src/store/store.js';
 import { guestMetricSample } from './guest-store.js';
 import { scheduleSample } from './store-deliveries.js';
 import {

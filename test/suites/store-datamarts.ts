@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { SemanticLayer } from '../../src/domain/datamart/semantic-layer.js';
 import { whole } from '../../src/domain/slices.js';
-import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
+import type { Store } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import {
   accessSettingsSample,

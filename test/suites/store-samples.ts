@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Epoch } from '../../src/domain/brand.js';
+import type { StoredKey } from '../../src/domain/credentials.js';
 import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../../src/domain/dashboard/embed.js';
 import { hostMade, type Metric, type Owner } from '../../src/domain/dashboard/metric.js';
 import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import type { GuestGrant } from '../../src/domain/guest/grant.js';
 import type { DataApp, Datasource, ServerConnection, Workspace } from '../../src/domain/organization.js';
-import type { StoredKey } from '../../src/domain/store/credentials.js';
-import type { Store } from '../../src/domain/store/store.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
+import type { Store } from '../../src/store/store.js';
 
 /** A time whose milliseconds must be stored exactly. */
 export const moment = new Date('2026-03-29T01:59:59.987Z');

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import type { Store } from '../../src/domain/store/store.js';
+import type { Store } from '../../src/store/store.js';
 import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
 import { createGuestToken } from '../../src/usecases/credentials/guest-tokens.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';

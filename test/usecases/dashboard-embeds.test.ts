@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { whole } from '../../src/domain/slices.js';
-import type { Store } from '../../src/domain/store/store.js';
+import type { Store } from '../../src/store/store.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
 import { stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';

@@ -10,9 +10,9 @@ import type { Datasource } from '../../src/domain/organization.js';
 import type { Engine } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { whole } from '../../src/domain/slices.js';
-import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createSealer } from '../../src/platform/sealing.js';
+import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LastUse } from '../../src/domain/store/credentials.js';
+import type { LastUse } from '../../src/store/last-uses.js';
 import { createLastUses } from '../../src/usecases/credentials/last-use.js';
 
 const start = new Date('2026-01-01T00:00:00.000Z');

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
 import { hostOwner } from '../../src/domain/deliver/host-schedule.js';
-import type { Store } from '../../src/domain/store/store.js';
+import type { Store } from '../../src/store/store.js';
 import { createTemplateSchedule, updateTemplateSchedule } from '../../src/usecases/template-schedules.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createWorld, planDefaults, type World } from './world.js';

@@ -8,10 +8,10 @@ import { hostMade, type MetricDefinition } from '../../src/domain/dashboard/metr
 import type { DatamartTable } from '../../src/domain/datamart/datamart.js';
 import type { ApiKeyCaller, GuestCaller } from '../../src/domain/guest/caller.js';
 import type { Engine } from '../../src/domain/query/engine.js';
-import type { Store } from '../../src/domain/store/store.js';
 import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createTag } from '../../src/platform/tags.js';
+import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { type CreateGuestToken, createGuestToken } from '../../src/usecases/credentials/guest-tokens.js';

@@ -179,3 +179,5 @@ export const visibleTables = <Table extends Pick<DatamartTable, 'isHide' | 'colu
   tables
     .filter(({ isHide }) => !isHide)
     .map((table) => ({ ...table, columns: table.columns.filter(({ isHide }) => !isHide) }));
+
+export type ListedDatamart = { readonly datamart: Datamart; readonly datasourceName: string };

@@ -5,29 +5,6 @@ export type UploadedKind = 'tables' | 'database';
 
 export type FileKind = 'csv' | 'parquet' | 'duckdb';
 
-/** One upload on the server. All of its files are in a folder of its own. */
-export type UploadPlace = {
-  /** Where the file that arrives is written. */
-  readonly received: string;
-  /** Where the database that is made of it is written. */
-  readonly made: string;
-  /** Moves the database to the place where a source reads it, and returns its path. */
-  readonly finish: (kind: UploadedKind) => Promise<string>;
-  /** Removes everything that this upload has written. */
-  readonly remove: () => Promise<void>;
-};
-
-/** The files of uploads. Nothing outside of its folder is written or removed, whatever a path says. */
-export type UploadFolder = {
-  readonly create: () => Promise<UploadPlace>;
-  /** What the file at the path was made of. Undefined: the path is not that of a finished upload. */
-  readonly kindOf: (path: string) => UploadedKind | undefined;
-  /** Removes a finished upload. */
-  readonly remove: (path: string) => Promise<void>;
-  /** Removes what uploads left that ended with their process. */
-  readonly removeUnfinished: () => Promise<void>;
-};
-
 export type UploadedFile = {
   readonly received: string;
   readonly made: string;

@@ -3,11 +3,12 @@
  * and who writes to it can neither add rows nor move one client's rows to another. While Redis is down or slow, every
  * replica queries for itself.
  */
-import type { Clock, Sealer } from '../../domain/ports.js';
+import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import { findUnavailable } from '../../domain/unavailable.js';
 import type { Cache } from '../../platform/cache.js';
 import { createSealedValues } from '../../platform/sealed-values.js';
+import type { Sealer } from '../../platform/sealing.js';
 import { type SharedWork, type Sharing, WaitedTooLong } from '../../platform/sharing.js';
 import type { Timing } from '../../platform/timing.js';
 import type { Log } from '../connections/database.js';

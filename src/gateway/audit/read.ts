@@ -1,6 +1,7 @@
 /** Reads the audit: verifies that the chain is complete and unmodified, exports entries, and loads a request's decision. */
-import type { Unchanging } from '../../contract/callable.js';
+
 import { z } from 'zod';
+import type { Unchanging } from '../../contract/callable.js';
 import { Refusal } from '../../domain/refusal.js';
 import { type Breathe, breathe as ofThisProcess } from '../../platform/breathe.js';
 import { written } from '../common/answers.js';

@@ -2,9 +2,10 @@
  * Erases a tenant in all storages, and reports the erased data for each. Each step is stored when it is done, so a
  * repeated erasure keeps the numbers of the interrupted one. The tenant's clientId is deleted last.
  */
-import type { Unchanging } from '../../contract/callable.js';
+
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
+import type { Unchanging } from '../../contract/callable.js';
 import type { Clock } from '../../domain/ports.js';
 import type { Erased, Eraser, ErasureSubject } from '../common/eraser.js';
 import type { TenantLeases } from '../lease/tenant-lease.js';

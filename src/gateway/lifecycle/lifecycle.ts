@@ -4,8 +4,9 @@
  * the tenant's lock. The tenant's state follows from all stored events, so their order of arrival does not matter.
  * Every step may be repeated: the next attempt completes an interrupted one.
  */
-import type { Unchanging } from '../../contract/callable.js';
+
 import { z } from 'zod';
+import type { Unchanging } from '../../contract/callable.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import type { Audit } from '../audit/audit.js';

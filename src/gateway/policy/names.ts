@@ -1,6 +1,7 @@
 /** The names in a policy that only the service can know, and those among them that it does not have. Pure. */
-import type { Unchanging } from '../../contract/callable.js';
+
 import { z } from 'zod';
+import type { Unchanging } from '../../contract/callable.js';
 import { nearestName } from '../../domain/nearest-name.js';
 import { eachInSteps, type Sliced } from '../../platform/breathe.js';
 import type { Part, Parts } from './checks.js';

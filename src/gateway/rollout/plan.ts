@@ -1,6 +1,7 @@
 /** Plans a roll-out for each tenant without writing, and reports the status of an existing roll-out. */
-import type { Unchanging } from '../../contract/callable.js';
+
 import { z } from 'zod';
+import type { Unchanging } from '../../contract/callable.js';
 import { showConflicts } from '../../domain/dashboard/merge/merge-dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Policy } from '../policy/policy.js';

@@ -1,11 +1,12 @@
 /** API keys: named credentials of a data app. A key is sent only in the answer that creates it. */
+
+import type { StoredApiKey } from '../../domain/credentials.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
 import { keyHintOf } from '../../domain/organization.js';
 import type { Clock, Ids, Tokens } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Slices } from '../../domain/slices.js';
-import type { StoredApiKey } from '../../domain/store/credentials.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { loadDataApp } from '../data-apps.js';
 import { pageOf } from '../paging.js';
 

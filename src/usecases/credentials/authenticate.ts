@@ -3,11 +3,11 @@
  * the hashes are then compared in constant time.
  */
 import type { HashedToken } from '../../domain/brand.js';
+import type { StoredKey } from '../../domain/credentials.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../domain/guest/caller.js';
 import type { Clock, Tokens } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { StoredKey } from '../../domain/store/credentials.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import type { LastUses } from './last-use.js';
 
 type Deps = {

@@ -1,10 +1,12 @@
 /** Lists and revokes the guest tokens of a data app, and removes tokens that expired long ago. */
+
+import type { ListedGuestToken } from '../../domain/credentials.js';
 import type { ApiKeyCaller } from '../../domain/guest/caller.js';
 import type { Clock, Tokens } from '../../domain/ports.js';
 import type { Engine } from '../../domain/query/engine.js';
 import type { Slices } from '../../domain/slices.js';
-import type { ListedGuestToken, Revocation } from '../../domain/store/credentials.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Revocation } from '../../store/revocations.js';
+import type { Store } from '../../store/store.js';
 import { pageOf } from '../paging.js';
 
 export type ListGuestTokens = {

@@ -13,7 +13,7 @@ import type {
 } from '../../domain/guest/grant.js';
 import type { Clock, Ids, Tokens } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import type { SourceScope } from '../embeds/source.js';
 import { type MintScope, openScope, pinDashboards } from './mint-scope.js';

@@ -4,8 +4,8 @@
  */
 import type { Log } from '../../domain/log-events.js';
 import type { Clock } from '../../domain/ports.js';
-import type { LastUse } from '../../domain/store/credentials.js';
-import type { Store } from '../../domain/store/store.js';
+import type { LastUse } from '../../store/last-uses.js';
+import type { Store } from '../../store/store.js';
 
 /**
  * Maximum number of credentials that are kept between two writes. The stored last use of further credentials is not

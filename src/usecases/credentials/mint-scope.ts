@@ -4,7 +4,7 @@ import type { Metric } from '../../domain/dashboard/metric.js';
 import { isOpenTo } from '../../domain/guest/access.js';
 import type { GuestGrant, PinnedDashboard } from '../../domain/guest/grant.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { findEmbed, findSource, type Opened } from '../embeds/lookup.js';
 import type { SourceScope } from '../embeds/source.js';

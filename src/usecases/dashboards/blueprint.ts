@@ -18,7 +18,7 @@ import type { DatasourceType, Workspace } from '../../domain/organization.js';
 import type { Ids } from '../../domain/ports.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { contentSqlFaults } from '../datamarts/sql-faults.js';
 
 type FaultCode = 'TEMPLATE_DASHBOARD_ERROR' | 'INVALID_DASHBOARD_DATA';

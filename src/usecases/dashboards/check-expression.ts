@@ -15,8 +15,8 @@ import { type Engine, isTypeFault, type RequestSignal } from '../../domain/query
 import { findFault, type HasFault } from '../../domain/query/fault-place.js';
 import type { CheckedSql, SqlFault, SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
 import { placeOf, type TextPlace } from '../../domain/text-place.js';
+import type { Store } from '../../store/store.js';
 import { unknownDatamart } from '../datamarts/tenancy.js';
 import { checkSourceOf, typeMessage } from './type-check.js';
 

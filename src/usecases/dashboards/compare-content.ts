@@ -3,7 +3,7 @@ import { ambiguities, type ContentChange, contentChanges } from '../../domain/da
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import type { Digest } from '../../domain/ports.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { refuseContent } from './blueprint.js';
 import { getDashboardContent } from './content.js';
 

@@ -13,7 +13,7 @@ import type { Clock, Digest, Ids } from '../../domain/ports.js';
 import type { Engine } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { loadWorkspace } from '../workspaces.js';
 import { contentOf, moveContent } from './blueprint.js';
 import { writeMetrics } from './replaced-metrics.js';

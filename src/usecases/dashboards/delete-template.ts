@@ -2,7 +2,7 @@
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { assertUnused, usersToName } from '../still-in-use.js';
 import { loadWorkspace } from '../workspaces.js';
 

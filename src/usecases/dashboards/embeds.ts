@@ -19,7 +19,7 @@ import type { Clock, Ids } from '../../domain/ports.js';
 import type { Engine } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { holdDataApp } from '../data-apps.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { assertTenancySettings, loadEmbedDatamart } from '../embeds/source.js';

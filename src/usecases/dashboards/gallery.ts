@@ -11,7 +11,7 @@ import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
 import type { Workspace } from '../../domain/organization.js';
 import type { Clock, Ids } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { loadWorkspace } from '../workspaces.js';
 import { loadOrganizationDashboard } from './transfer.js';
 

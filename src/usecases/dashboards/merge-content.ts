@@ -9,7 +9,7 @@ import {
 } from '../../domain/dashboard/merge/merge-authors.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import type { Digest } from '../../domain/ports.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { refuseContent } from './blueprint.js';
 import { getDashboardContent } from './content.js';
 

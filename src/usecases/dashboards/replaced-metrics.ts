@@ -7,7 +7,7 @@ import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/das
 import { hostMade, lineageOfCopy, type Metric } from '../../domain/dashboard/metric.js';
 import type { Clock, Ids } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
 type Given = DashboardContent['metrics'][number];

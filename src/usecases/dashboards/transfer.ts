@@ -8,7 +8,7 @@ import type { Clock, Ids } from '../../domain/ports.js';
 import type { Engine } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { findEmbed } from '../embeds/lookup.js';
 import { loadWorkspace } from '../workspaces.js';
 import { contentOf, copyMetrics, insertDashboard, moveContent } from './blueprint.js';

@@ -17,7 +17,7 @@ import { compared } from '../../domain/query/comparison.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { findSource, type Opened, type ScopedSource, type Source, scopeSource } from '../embeds/lookup.js';
 import { unscoped } from '../embeds/source.js';
 import { loadWorkspace } from '../workspaces.js';

@@ -20,7 +20,7 @@ import type { Datamart } from '../../domain/datamart/datamart.js';
 import { type TenantScope, untenantedClientId } from '../../domain/datamart/tenant.js';
 import { type Engine, isTypeFault, statementRefused, type TypeQuestion } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { refuseContent } from './blueprint.js';
 

@@ -10,7 +10,7 @@ import { type Datamart, withTenancySettings } from '../../domain/datamart/datama
 import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
 import { type Engine, isTenancyFault } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { unknownDatamart } from '../datamarts/tenancy.js';
 import { loadWorkspace } from '../workspaces.js';
 import { isOwn, loadDashboard } from './content.js';

@@ -1,7 +1,7 @@
 /** Lists what end users' filters may name. */
 import { type Datamart, visibleDatamart } from '../../domain/datamart/datamart.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { unknownDatamart } from './tenancy.js';
 
 /** Returns the datamart without its hidden tables and columns. Throws INVALID_DATAMART. */

@@ -6,7 +6,7 @@ import {
   needsSource,
   noParts,
 } from '../../domain/datamart/changes.js';
-import type { Datamart } from '../../domain/datamart/datamart.js';
+import type { Datamart, ListedDatamart } from '../../domain/datamart/datamart.js';
 import type { TenancyWarning } from '../../domain/datamart/table-ownership.js';
 import { assertNoFaults } from '../../domain/faults.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
@@ -16,8 +16,7 @@ import type { DefinitionEngine, RequestSignal } from '../../domain/query/engine.
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Slices } from '../../domain/slices.js';
-import type { ListedDatamart } from '../../domain/store/organization.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { pageOf } from '../paging.js';
 import { askedBy, readSource, readSourceOf } from './source.js';
 import { customColumnFaults } from './sql-faults.js';

@@ -11,7 +11,7 @@ import { writeSemanticTables } from '../../domain/datamart/semantic-notes.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock };
 

@@ -3,7 +3,7 @@ import type { Datamart } from '../../domain/datamart/datamart.js';
 import { type SourceView, viewSource } from '../../domain/datamart/tables.js';
 import type { Datasource } from '../../domain/organization.js';
 import type { Engine, RequestSignal } from '../../domain/query/engine.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 
 type Looking = Pick<Engine, 'introspect'>;
 

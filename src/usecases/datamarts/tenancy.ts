@@ -14,7 +14,7 @@ import type { ServiceCaller } from '../../domain/guest/caller.js';
 import type { Log } from '../../domain/log-events.js';
 import type { Engine, RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { readSourceOf } from './source.js';
 
 export type TenancyDeps = {

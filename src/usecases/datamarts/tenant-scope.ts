@@ -1,7 +1,7 @@
 /** Loads the tenant scope of a client's queries on a datamart. */
 import type { Datamart } from '../../domain/datamart/datamart.js';
 import { type ClientDatabase, type TenantScope, tenantScope } from '../../domain/datamart/tenant.js';
-import type { ContentStore } from '../../domain/store/store.js';
+import type { ContentStore } from '../../store/content.js';
 
 const findListed = async (
   store: Pick<ContentStore, 'datasources'>,

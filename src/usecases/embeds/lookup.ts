@@ -8,7 +8,7 @@ import type { TenantScope } from '../../domain/datamart/tenant.js';
 import { isKnownAtMint, isMetricOpen, isOpenTo } from '../../domain/guest/access.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import { type Datasource, reachesDatamart } from '../../domain/organization.js';
-import type { ContentStore } from '../../domain/store/store.js';
+import type { ContentStore } from '../../store/content.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { findScopedDatamart, type SourceScope } from './source.js';
 

@@ -15,7 +15,7 @@ import type { Clock } from '../../domain/ports.js';
 import { compared, withCompletePeriod } from '../../domain/query/comparison.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './lookup.js';
 import type { SourceScope } from './source.js';
 

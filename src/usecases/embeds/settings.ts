@@ -3,7 +3,7 @@ import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import { type AccessSettings, type Embed, missingSettings, type SettingsChange } from '../../domain/dashboard/embed.js';
 import type { ApiKeyCaller } from '../../domain/guest/caller.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { assertTenancySettings, loadEmbedDatamart } from './source.js';
 

@@ -4,7 +4,8 @@ import { type Datamart, qualifiedName } from '../../domain/datamart/datamart.js'
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import { reachesDatamart, type Workspace } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { ContentStore, Store } from '../../domain/store/store.js';
+import type { ContentStore } from '../../store/content.js';
+import type { Store } from '../../store/store.js';
 
 /** Returns the workspace of that name. Throws INVALID_WORKSPACE_NAME. */
 export const loadEmbedWorkspace = async (store: Store, name: string): Promise<Workspace> => {

@@ -16,7 +16,7 @@ import type { GuestChart } from '../../domain/guest/view.js';
 import type { Tag } from '../../domain/ports.js';
 import { measureNumbers } from '../../domain/query/numbers.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { findSource, type Opened, openMetricsOf, type Source } from '../embeds/lookup.js';
 import { findScopedDatamart, unscoped } from '../embeds/source.js';
 import { restrictionsOf } from './answer-tag.js';

@@ -15,7 +15,7 @@ import { compared } from '../../domain/query/comparison.js';
 import type { Engine, MetricQuestion, RequestSignal } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { typeMessage } from '../dashboards/type-check.js';
 import { sqlPartFaults } from '../datamarts/sql-faults.js';
 import { unsavedMetric } from './preview.js';

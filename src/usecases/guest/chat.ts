@@ -26,7 +26,7 @@ import type { Clock } from '../../domain/ports.js';
 import type { Engine } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import type { Opened } from '../embeds/lookup.js';
 import { readNewDefinition } from './definition.js';
 import { readCatalogue } from './fields.js';

@@ -3,7 +3,7 @@ import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { DashboardPart, DashboardQuery } from '../../domain/guest/view.js';
 import type { Clock, Tag } from '../../domain/ports.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { asReady } from './as-ready.js';
 import { queryGuestMetric } from './reads.js';
 import { assertStillGood, openDashboard } from './scope.js';

@@ -14,7 +14,7 @@ import type { Clock } from '../../domain/ports.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { findSource, type Opened } from '../embeds/lookup.js';
 import { withOpenColumns } from './open-columns.js';
 

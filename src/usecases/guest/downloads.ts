@@ -13,7 +13,7 @@ import type { GuestQuery } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import type { MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
 import { columnLabels } from '../../domain/query/labels.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import type { Opened } from '../embeds/lookup.js';
 import { guestReads } from './engine.js';
 import { labelBatches, translationOf } from './labels.js';

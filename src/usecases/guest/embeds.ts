@@ -4,7 +4,8 @@ import { permittedOperations } from '../../domain/guest/access.js';
 import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
 import type { GuestEmbeds } from '../../domain/guest/view.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { ContentStore, Store } from '../../domain/store/store.js';
+import type { ContentStore } from '../../store/content.js';
+import type { Store } from '../../store/store.js';
 import { maySchedule, type SchedulingDeps } from './may-schedule.js';
 import { openDashboard, openMetric } from './scope.js';
 

@@ -13,7 +13,7 @@ import type { Clock } from '../../domain/ports.js';
 import type { Engine, RequestSignal } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { askedBy } from '../datamarts/source.js';
 import { isUnreachable, readOwnerships } from '../datamarts/tenancy.js';
 import type { Opened } from '../embeds/lookup.js';

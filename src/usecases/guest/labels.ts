@@ -5,7 +5,7 @@
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import { type LabelOf, type Translation, translateBy, untranslated } from '../../domain/dashboard/translations.js';
 import type { AnswerColumn, Cell, MetricAnswer, MetricStream } from '../../domain/query/engine.js';
-import type { ContentStore } from '../../domain/store/store.js';
+import type { ContentStore } from '../../store/content.js';
 
 /** The translations of a dashboard, else those of the template that it is a copy of. */
 export const translationOf = async (

@@ -14,7 +14,7 @@ import {
   type GuestLayout,
   ownLayout,
 } from '../../domain/guest/layout.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
 import { lockDashboard, openDashboard } from './scope.js';
 

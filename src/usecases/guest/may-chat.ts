@@ -5,7 +5,7 @@ import { assertChats } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { GuestDashboard } from '../../domain/guest/view.js';
 import { passes, Refusal } from '../../domain/refusal.js';
-import type { ContentStore } from '../../domain/store/store.js';
+import type { ContentStore } from '../../store/content.js';
 import type { Opened } from '../embeds/lookup.js';
 
 export type ChatDeps = { readonly assistant: Pick<Assistant, 'models'> };

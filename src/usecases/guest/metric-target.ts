@@ -7,8 +7,8 @@ import type { Metric, Owner } from '../../domain/dashboard/metric.js';
 import { assertWrites, type GuestWrite, isMetricKnown, isPermitted, notOpen } from '../../domain/guest/access.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { MetricChange } from '../../domain/store/dashboards.js';
-import type { Store } from '../../domain/store/store.js';
+import type { MetricChange } from '../../store/metrics.js';
+import type { Store } from '../../store/store.js';
 import type { Opened } from '../embeds/lookup.js';
 import { assertInScope, opens } from './scope.js';
 

@@ -13,7 +13,7 @@ import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Clock, Digest, Ids } from '../../domain/ports.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { findEmbed, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { readChangedDefinition, readNewDefinition } from './definition.js';
 import { boardFor } from './layouts.js';

@@ -8,7 +8,7 @@ import { showsValuesOf } from '../../domain/guest/made-values.js';
 import { guestFaults, type OwnDefinition, type OwnMetric } from '../../domain/guest/metric.js';
 import type { Clock, Digest } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { findSource } from '../embeds/lookup.js';
 import { loadTarget } from './metric-target.js';
 import { openDashboard } from './scope.js';

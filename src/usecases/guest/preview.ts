@@ -11,7 +11,7 @@ import { compared } from '../../domain/query/comparison.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import type { Opened } from '../embeds/lookup.js';
 import { readChangedDefinition, readNewDefinition } from './definition.js';
 import { guestReads } from './engine.js';

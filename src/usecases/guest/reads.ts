@@ -29,7 +29,8 @@ import type {
 import type { Clock, Digest, Tag } from '../../domain/ports.js';
 import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
 import { colourAnswer } from '../../domain/query/value-colours.js';
-import type { ContentStore, Store } from '../../domain/store/store.js';
+import type { ContentStore } from '../../store/content.js';
+import type { Store } from '../../store/store.js';
 import { findSource, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { answerTag } from './answer-tag.js';
 import { bucketConditions, takeBucketMarks } from './bucket-marks.js';

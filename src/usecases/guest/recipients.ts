@@ -15,7 +15,7 @@ import { assertReports } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { Clock, Ids, Tag } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { assertOn, ownerOf, type SchedulingDeps } from './may-schedule.js';
 import { openDashboard } from './scope.js';
 

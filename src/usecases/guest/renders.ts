@@ -12,7 +12,7 @@ import type { RenderChoices, Renderer, RenderFormat, RenderRequest } from '../..
 import type { GuestQuery } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { findSource, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { assertPermitted, assertStillGood, marksFor, openDashboard, openMetric } from './scope.js';
 

@@ -24,7 +24,7 @@ import type { GuestGrant } from '../../domain/guest/grant.js';
 import { viewFaults, visibleChoices } from '../../domain/guest/saved-view.js';
 import type { Clock, Ids, Tag } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { alertStatus, assertAlert, openAlert } from './alerts.js';
 import { assertFormat, assertOn, ownerOf } from './may-schedule.js';

@@ -29,7 +29,8 @@ import { withCompletePeriod } from '../../domain/query/comparison.js';
 import { drill } from '../../domain/query/drill.js';
 import type { MetricQuestion } from '../../domain/query/engine.js';
 import { passes, Refusal } from '../../domain/refusal.js';
-import type { ContentStore, Store } from '../../domain/store/store.js';
+import type { ContentStore } from '../../store/content.js';
+import type { Store } from '../../store/store.js';
 import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from '../embeds/lookup.js';
 
 /** Throws UNAUTHORIZED if the token is scoped to another datamart or datasource than the embed's. */

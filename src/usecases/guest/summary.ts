@@ -9,7 +9,6 @@ import type { Workspace } from '../../domain/organization.js';
 import type { Clock, Tag } from '../../domain/ports.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Store } from '../../domain/store/store.js';
 import { factsOf, labelsOf, valuesOf } from '../../domain/summary/facts.js';
 import {
   type MetricSummary,
@@ -17,6 +16,7 @@ import {
   type SummaryQuestion,
   summaryMessages,
 } from '../../domain/summary/summary.js';
+import type { Store } from '../../store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { queryGuestMetric, viewMetric } from './reads.js';
 import { assertStillGood, openDashboard } from './scope.js';

@@ -7,7 +7,7 @@ import { assertReports } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import type { Clock } from '../../domain/ports.js';
-import type { Store } from '../../domain/store/store.js';
+import type { Store } from '../../store/store.js';
 import { ownerOf } from './may-schedule.js';
 import { loadAudience } from './recipients.js';
 import { missingSchedule, type NamedSchedule } from './schedules.js';

@@ -63,7 +63,9 @@ const run = async (ask: typeof fetch): Promise<readonly Outcome[]> => {
   return outcomes.map(({ operation, sentence, result }) => ({ operation, sentence, result }));
 };
 
-test('each check of conformance ends in one process as it does over HTTP, and none fails', { timeout: 240_000 }, async () => {
+test('each check of conformance ends in one process as it does over HTTP, and none fails', {
+  timeout: 240_000,
+}, async () => {
   const overHttp = await run(fetch);
   expect(overHttp.filter(({ result }) => result === 'fails')).toEqual([]);
   expect(overHttp.filter(({ result }) => result === 'holds').length).toBeGreaterThan(300);
