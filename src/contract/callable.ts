@@ -63,3 +63,6 @@ export type InputOf<Called extends Pick<Callable, 'input'>> = Unchanging<z.input
 
 /** What its callers read. */
 export type AnswerOf<Called extends Pick<Callable, 'output'>> = Unchanging<z.output<Called['output']>>;
+
+/** What an encoder gives for a schema of an answer. */
+export type Encoded<Output extends z.ZodType> = Unchanging<z.input<Output>>;

@@ -40,7 +40,7 @@ export const eraseClient = operation({
       .describe('Number of deleted items of each kind.'),
     error: noError,
   }),
-  encode: (erased: ErasedClient) => ({ data: { ...erased }, error: null }),
+  encode: (erased: ErasedClient) => ({ data: erased, error: null }),
   errors: { AUTHENTICATION_ERROR: 401 },
   bindings: [{ method: 'DELETE', path: '/api/v2/data-app/clients', from: 'query' }],
   example: {

@@ -118,7 +118,7 @@ export const compareDashboardContent = operation({
     error: noError,
   }),
   encode: ({ changes, digest: current }: { readonly changes: readonly ContentChange[]; readonly digest: string }) => ({
-    data: [...changes],
+    data: changes,
     digest: current,
     error: null,
   }),
@@ -196,7 +196,7 @@ export const mergeDashboardContent = operation({
       given: own,
       current: other,
     })),
-    changes: { given: [...given], current: [...current] },
+    changes: { given, current },
     digest: now,
     error: null,
   }),
@@ -286,7 +286,7 @@ export const listUnreadableMetrics = operation({
     data: z.array(z.object({ metricId: z.string(), name: z.string(), message: z.string() })),
     error: noError,
   }),
-  encode: (found: readonly UnreadableMetric[]) => ({ data: [...found], error: null }),
+  encode: (found: readonly UnreadableMetric[]) => ({ data: found, error: null }),
   errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400, INVALID_DASHBOARD_ID: 400, INVALID_DATAMART: 400 },
   bindings: [{ method: 'POST', path: '/api/v2/data-app/dashboards/unreadable-metrics', from: 'body' }],
   example: {
@@ -329,7 +329,7 @@ export const tryDashboardContent = operation({
     ),
     error: noError,
   }),
-  encode: (tried: readonly TriedMetric[]) => ({ data: [...tried], error: null }),
+  encode: (tried: readonly TriedMetric[]) => ({ data: tried, error: null }),
   errors: {
     AUTHENTICATION_ERROR: 401,
     WORKSPACE_ID_ERROR: 400,

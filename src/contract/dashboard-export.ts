@@ -11,6 +11,7 @@ import {
   type VisualDefinition,
 } from '../domain/dashboard/metric.js';
 import { translationsFault } from '../domain/dashboard/translations.js';
+import type { Encoded } from './callable.js';
 import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 import { tiles } from './tiles.js';
@@ -165,11 +166,11 @@ export const dashboardExport = z.strictObject({
 export type DashboardExport = z.output<typeof dashboardExport>;
 
 /** The `data` of an export. */
-export const encodeContent = (content: DashboardContent): z.input<typeof data> =>
-  // The cast removes `readonly`: the schema's type is mutable, but nothing changes these lists.
-  ({ version: exportVersion, ...content }) as z.input<typeof data>;
+export const encodeContent = (content: DashboardContent): Encoded<typeof data> =>
+  // Definitions were stored by this schema. Their type in the domain also has a predicate that it refuses.
+  ({ version: exportVersion, ...content }) as Encoded<typeof data>;
 
-export const encodeExport = ({ dashboardId, name, content }: ExportedDashboard): z.input<typeof dashboardExport> => ({
+export const encodeExport = ({ dashboardId, name, content }: ExportedDashboard): Encoded<typeof dashboardExport> => ({
   _meta: { version: exportVersion, dashboardId, name },
   data: encodeContent(content),
 });

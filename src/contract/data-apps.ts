@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Embed } from '../domain/dashboard/embed.js';
 import type { DataApp } from '../domain/organization.js';
 import { mapItems, type Slices } from '../domain/slices.js';
+import type { Encoded } from './callable.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { operation } from './operation.js';
 
@@ -73,7 +74,7 @@ const listedDataApp = z.object({
 });
 
 /** spec-gap: embeds have no time of their last update, so `updatedAt` is the time of creation. */
-const encodeListed = ({ dataApp, embeds }: ListedDataApp): z.input<typeof listedDataApp> => ({
+const encodeListed = ({ dataApp, embeds }: ListedDataApp): Encoded<typeof listedDataApp> => ({
   name: dataApp.name,
   type: 'embedded',
   createdAt: dataApp.createdAt.toISOString(),

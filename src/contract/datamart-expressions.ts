@@ -49,10 +49,7 @@ export const checkDatamartExpression = operation({
     }),
     error: noError,
   }),
-  encode: ({ isMeasure, isChecked, faults }: Checked) => ({
-    data: { isMeasure, isChecked, faults: [...faults] },
-    error: null,
-  }),
+  encode: ({ isMeasure, isChecked, faults }: Checked) => ({ data: { isMeasure, isChecked, faults }, error: null }),
   errors: { AUTHENTICATION_ERROR: 401, INVALID_DATAMART: 400, INVALID_TABLE: 400 },
   bindings: [{ method: 'POST', path: '/api/v2/data-app/datamarts/expressions/check', from: 'body' }],
   example: {

@@ -60,7 +60,7 @@ export const getDatamartTenancy = operation({
     data: {
       datamartName: datamart.name,
       tenancyLevel: datamart.tenancy?.tenancyLevel ?? null,
-      tables: tables.map(describeOwnership).map((table) => ({ ...table, path: [...table.path] })),
+      tables: tables.map(describeOwnership),
     },
     error: null,
   }),

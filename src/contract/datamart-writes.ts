@@ -23,8 +23,7 @@ const exampleTables: z.input<typeof table>[] = [
 type Written = { readonly datamart: Datamart; readonly warnings: readonly TenancyWarning[] };
 
 /** The specified answer has no `warnings`, so the field is absent if there are none. */
-const writeWarnings = ({ warnings }: Written): { readonly warnings?: TenancyWarning[] } =>
-  warnings.length === 0 ? {} : { warnings: [...warnings] };
+const writeWarnings = ({ warnings }: Written) => (warnings.length === 0 ? {} : { warnings });
 
 export const createDatamart = operation({
   name: 'createDatamart',

@@ -4,6 +4,7 @@ import type { Datamart, DatamartColumn, DatamartTable, ListedDatamart, Tenancy }
 import { columnKind, mayBeBoolean } from '../domain/datamart/datatypes.js';
 import { draftRelationships, nameTables } from '../domain/datamart/relationships.js';
 import { mapItems, type Slices } from '../domain/slices.js';
+import type { Encoded } from './callable.js';
 import { cardinality, columnDates, columnNumbers, join } from './datamart-fields.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { noError, operation } from './operation.js';
@@ -77,7 +78,7 @@ const listedDatamart = z.object({
   cacheTtlSeconds: z.number().nullable().optional().describe('Null: the server’s setting applies.'),
 });
 
-const encodeColumn = (column: DatamartColumn): z.input<typeof listedColumn> => ({
+const encodeColumn = (column: DatamartColumn): Encoded<typeof listedColumn> => ({
   columnName: column.columnName,
   datatype: column.datatype,
   alias: column.alias,
@@ -95,14 +96,14 @@ const encodeColumn = (column: DatamartColumn): z.input<typeof listedColumn> => (
   ...(column.dates == null ? {} : { dates: column.dates }),
 });
 
-const encodeTable = ({ columns, wildcard, tenancyPath, ...table }: DatamartTable): z.input<typeof listedTable> => ({
+const encodeTable = ({ columns, wildcard, tenancyPath, ...table }: DatamartTable): Encoded<typeof listedTable> => ({
   ...table,
   tenancyPath: tenancyPath ?? null,
   wildcard: wildcard ?? null,
   datamartTableColumns: columns.map(encodeColumn),
 });
 
-const encodeTenancy = (tenancy: Tenancy): z.input<typeof listedDatamart>['datamartOrganization'] => ({
+const encodeTenancy = (tenancy: Tenancy): Encoded<typeof listedDatamart>['datamartOrganization'] => ({
   tenancyLevel: tenancy.tenancyLevel,
   schemaName: tenancy.schemaName ?? null,
   tableName: tenancy.tableName ?? null,
@@ -114,8 +115,8 @@ const encodeTenancy = (tenancy: Tenancy): z.input<typeof listedDatamart>['datama
 
 const encodeDetails = ({ tables, relationships, sharedTables, cacheTtlSeconds }: Datamart) => ({
   datamartTables: tables.map(encodeTable),
-  datamartRelationships: [...draftRelationships(relationships, nameTables(tables))],
-  sharedTables: [...sharedTables],
+  datamartRelationships: draftRelationships(relationships, nameTables(tables)),
+  sharedTables,
   cacheTtlSeconds: cacheTtlSeconds ?? null,
 });
 

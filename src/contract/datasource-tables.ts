@@ -6,6 +6,7 @@ import type { ProposedRelationship, SourceProposals } from '../domain/datamart/s
 import type { SourceTable } from '../domain/datamart/source-schema.js';
 import type { DatasourceType } from '../domain/organization.js';
 import type { ColumnRepeats } from '../domain/query/engine.js';
+import type { Encoded } from './callable.js';
 import { cardinality } from './datamart-fields.js';
 import { decodePagination, identifier, pagination, queryPagination, text } from './fields.js';
 import { noError, operation } from './operation.js';
@@ -71,21 +72,21 @@ export type SourceTables = {
   readonly proposals: SourceProposals;
 };
 
-const encodeTable = (table: SourceTable): z.input<typeof sourceTable> => ({
+const encodeTable = (table: SourceTable): Encoded<typeof sourceTable> => ({
   schemaName: table.schemaName,
   tableName: table.tableName,
   estimatedRows: table.estimatedRows ?? null,
   columns: table.columns.map((column) => ({ ...column, kind: wireKind(columnKind(column)) })),
-  primaryKey: [...table.primaryKey],
-  uniqueKeys: table.uniqueKeys.map((columns) => [...columns]),
+  primaryKey: table.primaryKey,
+  uniqueKeys: table.uniqueKeys,
   foreignKeys: table.foreignKeys.map(({ columns, references, referencedColumns }) => ({
-    columns: [...columns],
+    columns,
     referencedTable: qualifiedName(references),
-    referencedColumns: [...referencedColumns],
+    referencedColumns,
   })),
 });
 
-const encodeRelationship = (proposed: ProposedRelationship): z.input<typeof proposedRelationship> => {
+const encodeRelationship = (proposed: ProposedRelationship): Encoded<typeof proposedRelationship> => {
   const { relationshipName, parent, child, cardinality: declared, basis, reason } = proposed;
   const end = (name: 'parent' | 'child', column: ColumnRef) => ({
     [`${name}TableName`]: qualifiedName(column),
@@ -97,7 +98,7 @@ const encodeRelationship = (proposed: ProposedRelationship): z.input<typeof prop
       ...end('parent', parent),
       ...end('child', child),
       cardinality: declared,
-    } as z.input<typeof proposedRelationship>['relationship'],
+    } as Encoded<typeof proposedRelationship>['relationship'],
     basis,
     reason,
   };
@@ -145,7 +146,7 @@ export const listDatasourceTables = operation({
       tables: tables.map(encodeTable),
       proposals: {
         relationships: proposals.relationships.map(encodeRelationship),
-        tenantTables: [...proposals.tenantTables],
+        tenantTables: proposals.tenantTables,
         clientColumns: proposals.clientColumns.map(({ tenantTable: table, ...column }) => ({
           ...column,
           tenantTable: table === null ? null : qualifiedName(table),

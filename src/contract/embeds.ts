@@ -5,6 +5,7 @@ import type { Embed } from '../domain/dashboard/embed.js';
 import type { Metric } from '../domain/dashboard/metric.js';
 import { mapItems, type Slices } from '../domain/slices.js';
 import { accessSettings, dashboardAccessSettings, exampleSettings } from './access-settings.js';
+import type { Encoded } from './callable.js';
 import { decodePagination, identifier, limits, pagination, queryPagination } from './fields.js';
 import { noError, operation, type RequestParts } from './operation.js';
 
@@ -120,7 +121,7 @@ const listedEmbed = z.object({
     .describe('The access settings as they were set.'),
 });
 
-const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): z.input<typeof listedEmbed> => ({
+const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): Encoded<typeof listedEmbed> => ({
   embedId: embed.embedId,
   embedType: embed.embedType,
   name: embed.name,
@@ -131,7 +132,7 @@ const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): z.input<t
   externalMetric: metric === null ? null : { metricId: metric.metricId, name: metric.name },
   embedMetadata: null,
   embedDescription: embed.description,
-  accessSettings: embed.accessSettings === null ? null : { ...embed.accessSettings },
+  accessSettings: embed.accessSettings,
 });
 
 const oneEmbed = {

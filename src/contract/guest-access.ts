@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { EffectiveAccess } from '../domain/guest/end-user-filters.js';
 import { accessColumns, accessSwitches } from '../domain/guest/grant.js';
 import { recordOf } from '../domain/record-of.js';
+import type { Encoded } from './callable.js';
 
 const columns = z.array(z.object({ tableName: z.string(), columns: z.array(z.string()) }));
 
@@ -18,10 +19,10 @@ export const guestAccess = z
   })
   .meta({ id: 'GuestAccess' });
 
-export const encodeAccess = (access: EffectiveAccess): z.input<typeof guestAccess> => ({
+export const encodeAccess = (access: EffectiveAccess): Encoded<typeof guestAccess> => ({
   ...access,
   ...recordOf(accessColumns, (name) =>
-    access[name].map(({ tableName, columns: names }) => ({ tableName, columns: [...names] })),
+    access[name].map(({ tableName, columns: names }) => ({ tableName, columns: names })),
   ),
 });
 

@@ -1,6 +1,7 @@
 /** Queries several metrics of a dashboard with one request. Each answer is sent as soon as it is there. */
 import { z } from 'zod';
 import type { DashboardPart } from '../domain/guest/view.js';
+import type { Encoded } from './callable.js';
 import { identifier, list } from './fields.js';
 import { exampleQuery, exampleReply, guestQuery, language, queryErrors } from './guest-reads.js';
 import { encodeReply, metricAnswer } from './metrics.js';
@@ -18,7 +19,7 @@ const part = z
   ])
   .meta({ id: 'DashboardPart' });
 
-const encodePart = (answered: DashboardPart, writeFailure: WriteFailure): z.input<typeof part> => {
+const encodePart = (answered: DashboardPart, writeFailure: WriteFailure): Encoded<typeof part> => {
   const { metricId } = answered;
   if ('failure' in answered) return { metricId, error: writeFailure(answered.failure) };
   const { digest } = answered;
@@ -30,7 +31,7 @@ const encodePart = (answered: DashboardPart, writeFailure: WriteFailure): z.inpu
 async function* encodeParts(
   parts: AsyncIterable<DashboardPart>,
   writeFailure: WriteFailure,
-): AsyncGenerator<z.input<typeof part>> {
+): AsyncGenerator<Encoded<typeof part>> {
   for await (const answered of parts) yield encodePart(answered, writeFailure);
 }
 

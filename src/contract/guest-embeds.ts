@@ -35,12 +35,8 @@ export const listGuestEmbeds = operation({
   }),
   encode: ({ dashboards, metrics }: GuestEmbeds) => ({
     data: {
-      dashboards: dashboards.map(({ dashboardId, name, operations }) => ({
-        dashboardId,
-        name,
-        operations: [...operations],
-      })),
-      metrics: metrics.map(({ metricId, name, operations }) => ({ metricId, name, operations: [...operations] })),
+      dashboards: dashboards.map(({ dashboardId, name, operations }) => ({ dashboardId, name, operations })),
+      metrics: metrics.map(({ metricId, name, operations }) => ({ metricId, name, operations })),
     },
     error: null,
   }),

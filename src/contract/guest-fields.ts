@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { aggregates, measureAggregates } from '../domain/dashboard/metric.js';
 import type { FieldTable, GuestFields } from '../domain/guest/fields.js';
+import type { Encoded } from './callable.js';
 import { cardinality, columnDates, columnNumbers } from './datamart-fields.js';
 import { identifier } from './fields.js';
 import { readErrors } from './guest-reads.js';
@@ -46,24 +47,24 @@ const fieldTable = table
   })
   .meta({ id: 'GuestFieldTable' });
 
-const encodeTable = (of: FieldTable): z.input<typeof fieldTable> => ({
+const encodeTable = (of: FieldTable): Encoded<typeof fieldTable> => ({
   schemaName: of.schemaName,
   tableName: of.tableName,
   label: of.label,
   description: of.description,
-  synonyms: [...of.synonyms],
+  synonyms: of.synonyms,
   joinGroup: of.joinGroup,
   fields: of.fields.map((one) => ({
     columnName: one.columnName,
     label: one.label,
     description: one.description,
-    synonyms: [...one.synonyms],
+    synonyms: one.synonyms,
     type: one.type,
     columnType: one.columnType,
     isIdentifier: one.isIdentifier,
     isMeasure: one.isMeasure,
-    aggregates: [...one.aggregates],
-    suggestedAggregates: [...one.suggestedAggregates],
+    aggregates: one.aggregates,
+    suggestedAggregates: one.suggestedAggregates,
     numbers: one.numbers,
     ...(one.dates === undefined ? {} : { dates: one.dates }),
   })),

@@ -1,6 +1,7 @@
 /** An own dashboard in a list, as guests read it. */
 import { z } from 'zod';
 import type { ListedBoard } from '../domain/guest/own-board.js';
+import type { Encoded } from './callable.js';
 
 export const listedBoard = z
   .object({
@@ -12,7 +13,7 @@ export const listedBoard = z
   .meta({ id: 'ListedGuestBoard' });
 
 /** Encodes a board for a list. */
-export const encodeListedBoard = ({ id, name, isShared, isOwn }: ListedBoard): z.input<typeof listedBoard> => ({
+export const encodeListedBoard = ({ id, name, isShared, isOwn }: ListedBoard): Encoded<typeof listedBoard> => ({
   id,
   name,
   isShared,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { guestLimits } from '../domain/guest/metric.js';
 import type { ListedBoard, OwnBoard } from '../domain/guest/own-board.js';
+import type { Encoded } from './callable.js';
 import { identifier, list } from './fields.js';
 import { encodeListedBoard, listedBoard } from './guest-listed-board.js';
 import { gridCard } from './guest-metrics.js';
@@ -11,7 +12,10 @@ import { boardTiles } from './tiles.js';
 const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
 const path = '/api/v2/guest/dashboards/{dashboardId}/boards';
 
-const isShared = z.boolean().describe('Whether all users of the client see it. Needs `isEnableManageMetrics`.');
+const isShared = z
+  .boolean()
+  .optional()
+  .describe('Whether all users of the client see it. Needs `isEnableManageMetrics`.');
 const mostCards = 200;
 const card = z.strictObject({ metricId: identifier, ...gridCard });
 const layout = list(card, mostCards)
@@ -21,6 +25,7 @@ const tiles = boardTiles.refine(
   (all) => new Set(all.map(({ tileId }) => tileId)).size === all.length,
   'each tile once',
 );
+const content = z.object({ name: identifier, layout, tiles: tiles.optional(), isShared });
 const isBounded = (value: unknown): boolean => JSON.stringify(value).length <= guestLimits.boardLength;
 const bound = `at most ${guestLimits.boardLength} characters of JSON`;
 
@@ -33,12 +38,12 @@ const board = listedBoard
   .meta({ id: 'GuestBoard' });
 
 const written = z.object({ data: board, error: noError });
-const encodeWritten = (shown: OwnBoard): z.input<typeof written> => ({
+const encodeWritten = (shown: OwnBoard): Encoded<typeof written> => ({
   data: {
     ...encodeListedBoard(shown),
     version: shown.version,
     layout: shown.layout.map(({ metricId, x, y, w, h }) => ({ metricId, x, y, w, h })),
-    tiles: [...shown.tiles],
+    tiles: shown.tiles,
   },
   error: null,
 });
@@ -78,15 +83,7 @@ export const createGuestBoard = operation({
     'Needs `isEnableCreateDashboard` in the token, `isAllowDashboardCreation` of the embed, and a user. It belongs to this user and dashboard, and its name is unique among them. Its cards are queried as those of the dashboard, with all its restrictions: a board gives no right.',
   credentials: ['guestToken'],
   reads: 'definitions',
-  input: z
-    .strictObject({
-      dashboardId: identifier,
-      name: identifier,
-      layout,
-      tiles: tiles.optional(),
-      isShared: isShared.optional(),
-    })
-    .refine(isBounded, bound),
+  input: z.strictObject({ dashboardId: identifier, ...content.shape }).refine(isBounded, bound),
   output: written,
   encode: encodeWritten,
   errors: { ...errors, BOARD_ALREADY_EXISTS: 400 },
@@ -131,10 +128,7 @@ export const updateGuestBoard = operation({
       dashboardId: identifier,
       boardId: identifier,
       version: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
-      name: identifier.optional(),
-      layout: layout.optional(),
-      tiles: tiles.optional(),
-      isShared: isShared.optional(),
+      ...content.partial().shape,
     })
     .refine(isBounded, bound),
   output: written,

@@ -18,6 +18,7 @@ import {
   type MetricReply,
 } from '../domain/guest/view.js';
 import { recordOf } from '../domain/record-of.js';
+import type { Encoded } from './callable.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
 import { encodeListedBoard, listedBoard } from './guest-listed-board.js';
@@ -94,9 +95,6 @@ const theme = z
   })
   .meta({ id: 'GuestTheme' });
 
-/** Encodes a theme for guests. */
-const encodeTheme = (given: GuestTheme | null): z.input<typeof theme> | null => (given === null ? null : { ...given });
-
 const dashboard = z
   .object({
     dashboardId: z.string(),
@@ -136,7 +134,7 @@ const dashboard = z
   })
   .meta({ id: 'GuestDashboard' });
 
-type Filter = z.input<typeof filter>;
+type Filter = Encoded<typeof filter>;
 
 /** Returns the default value for the guest. A default that is SQL applies on the server but is not sent. */
 const encodeDefault = (value: FilterValue | null): Filter['defaultValue'] => {
@@ -145,44 +143,40 @@ const encodeDefault = (value: FilterValue | null): Filter['defaultValue'] => {
   return visible.success ? visible.data : null;
 };
 
-const encodeFilter = (filter: GuestMetric['filters'][number]): Filter => {
-  const { name, label, hasValueLabels, dataType, defaultValue, isSingleChoice, appliedValue } = filter;
-  return {
-    name,
-    ...(label === undefined ? {} : { label }),
-    ...(hasValueLabels === undefined ? {} : { hasValueLabels }),
-    dataType,
-    defaultValue: encodeDefault(defaultValue),
-    ...(isSingleChoice === undefined ? {} : { isSingleChoice }),
-    ...(appliedValue === undefined ? {} : { appliedValue: encodeDefault(appliedValue) ?? undefined }),
-  };
-};
+const encodeFilter = (filter: GuestMetric['filters'][number]): Filter => ({
+  name: filter.name,
+  label: filter.label,
+  hasValueLabels: filter.hasValueLabels,
+  dataType: filter.dataType,
+  defaultValue: encodeDefault(filter.defaultValue),
+  isSingleChoice: filter.isSingleChoice,
+  appliedValue: encodeDefault(filter.appliedValue ?? null) ?? undefined,
+});
 
 /** Encodes a metric for guests. */
-export const encodeMetric = ({ metricId, name, chart, filters }: GuestMetric): z.input<typeof guestMetric> => ({
+export const encodeMetric = ({ metricId, name, chart, filters }: GuestMetric): Encoded<typeof guestMetric> => ({
   metricId,
   name,
-  // The cast removes `readonly`: the schema's type is mutable, but nothing changes these lists.
-  chart: chart as z.input<typeof guestChart>,
+  chart,
   filters: filters.map(encodeFilter),
 });
 
-const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
+const encodeDashboard = (view: GuestDashboard): Encoded<typeof dashboard> => ({
   dashboardId: view.dashboardId,
   name: view.name,
   layout: view.layout.map(({ metricId, x, y, w, h }) => ({ metricId, x, y, w, h })),
   metrics: view.metrics.map(encodeMetric),
   filters: view.filters.map(encodeFilter),
-  permissions: { ...view.permissions },
+  permissions: view.permissions,
   accessPermissions: encodeAccess(view.accessPermissions),
-  theme: encodeTheme(view.theme),
+  theme: view.theme,
   defaultView: view.defaultView === null ? null : encodeView(view.defaultView),
-  ...(view.hasOwnLayout === undefined ? {} : { hasOwnLayout: view.hasOwnLayout }),
-  ...(view.scheduleFormats === undefined ? {} : { scheduleFormats: [...view.scheduleFormats] }),
-  ...(view.chat === undefined ? {} : { chat: { ...view.chat, llmNames: [...view.chat.llmNames] } }),
-  ...(view.hasSummary === undefined ? {} : { hasSummary: view.hasSummary }),
-  ...(view.tiles === undefined ? {} : { tiles: [...view.tiles] }),
-  ...(view.boards === undefined ? {} : { boards: view.boards.map(encodeListedBoard) }),
+  hasOwnLayout: view.hasOwnLayout,
+  scheduleFormats: view.scheduleFormats,
+  chat: view.chat,
+  hasSummary: view.hasSummary,
+  tiles: view.tiles,
+  boards: view.boards?.map(encodeListedBoard),
 });
 
 export const readErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
@@ -258,7 +252,7 @@ export const getGuestMetric = operation({
   input: z.strictObject({ metricId: identifier.describe('The id of a metric embed, or of its metric.'), language }),
   output: z.object({ data: guestMetric.extend({ theme: theme.nullable() }), error: noError }),
   encode: (view: GuestMetric & { readonly theme: GuestTheme | null }) => ({
-    data: { ...encodeMetric(view), theme: encodeTheme(view.theme) },
+    data: { ...encodeMetric(view), theme: view.theme },
     error: null,
   }),
   errors: readErrors,

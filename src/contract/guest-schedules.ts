@@ -63,14 +63,11 @@ const schedule = made
   })
   .meta({ id: 'ReportSchedule' });
 
-const encodeRecipients = (named: ListedSchedule['recipients']) =>
-  named === null ? null : { users: [...named.users], roles: [...named.roles], addresses: [...named.addresses] };
-
 const encodeListed = (listed: ListedSchedule) => ({
   ...encodeSchedule(listed),
   mutedUntil: listed.mutedUntil?.toISOString() ?? null,
-  recipients: encodeRecipients(listed.recipients),
-  unconfirmed: [...listed.unconfirmed],
+  recipients: listed.recipients,
+  unconfirmed: listed.unconfirmed,
   status: listed.status,
 });
 
@@ -205,8 +202,8 @@ export const listGuestRecipients = operation({
         ? null
         : {
             users: found.users.map(({ userIdentifier, address }) => ({ userIdentifier, address })),
-            roles: [...found.roles],
-            domains: [...found.domains],
+            roles: found.roles,
+            domains: found.domains,
           },
     error: null,
   }),
@@ -331,7 +328,7 @@ export const listTenantSchedules = operation({
   encode: (found: readonly ToldSchedule[]) => ({
     data: found.map(({ last, ...watched }) => ({
       ...{ ...encodeWatched(watched), user: watched.owner.userIdentifier },
-      recipients: encodeRecipients(watched.recipients),
+      recipients: watched.recipients,
       last: last === null ? null : { moment: last.moment.toISOString(), state: last.state, reason: last.reason },
     })),
     error: null,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Suggestion } from '../domain/chat/suggestions.js';
 import type { Fact } from '../domain/summary/facts.js';
 import type { Summary } from '../domain/summary/summary.js';
+import type { Encoded } from './callable.js';
 import { columnRef, guestFilterValues, identifier, list } from './fields.js';
 import { newGuestDefinition } from './guest-definition.js';
 import { language, readErrors } from './guest-reads.js';
@@ -42,8 +43,8 @@ const copyOf = ({
   value,
 });
 
-const encodeFact = (one: Fact): z.input<typeof fact> => {
-  if (one.kind === 'value') return { ...one };
+const encodeFact = (one: Fact): Encoded<typeof fact> => {
+  if (one.kind === 'value') return one;
   if (one.kind === 'latest' || one.kind === 'change') {
     return { kind: one.kind, measure: one.measure, now: copyOf(one.now), before: copyOf(one.before) };
   }

@@ -1,6 +1,7 @@
 /** A view that a guest saved, as guests read it. */
 import { z } from 'zod';
 import type { ListedView } from '../domain/guest/saved-view.js';
+import type { Encoded } from './callable.js';
 import { guestFilterValue } from './fields.js';
 
 export const guestView = z
@@ -30,12 +31,12 @@ export const encodeView = ({
   isShared,
   isDefault,
   isOwn,
-}: ListedView): z.input<typeof guestView> => ({
+}: ListedView): Encoded<typeof guestView> => ({
   id,
   name,
   dashboardFilter: knownValues.parse(dashboardFilter),
   metricFilter: z.record(z.string(), knownValues).parse(metricFilter),
-  filterNames: { ...filterNames },
+  filterNames,
   isShared,
   isDefault,
   isOwn,

@@ -1,6 +1,7 @@
 /** Operation 16: a metric's data for the host's backend. */
 import { z } from 'zod';
 import type { BackendQuery, MetricReply } from '../domain/guest/view.js';
+import type { Encoded } from './callable.js';
 import { columnDates, columnNumbers } from './datamart-fields.js';
 import { filterValues, identifier, limits, scalar } from './fields.js';
 import { noError, operation } from './operation.js';
@@ -83,7 +84,7 @@ const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
   return Number.isFinite(value) ? { comparisonValue: value } : {};
 };
 
-type Column = z.input<typeof metricAnswer>['metaData']['columns'][number];
+type Column = Encoded<typeof metricAnswer>['metaData']['columns'][number];
 
 const encodeColumn = (column: MetricReply['answer']['columns'][number]): Column => {
   const { name, dataType, isOverlapping, label, valueLabels, valueColours, numbers, dates } = column;
@@ -91,27 +92,27 @@ const encodeColumn = (column: MetricReply['answer']['columns'][number]): Column 
     ...{ name, dataType },
     ...(isOverlapping === true ? { isOverlapping } : {}),
     ...(label === undefined ? {} : { label }),
-    ...(valueLabels === undefined ? {} : { valueLabels: { ...valueLabels } }),
-    ...(valueColours === undefined ? {} : { valueColours: valueColours.map((each) => ({ ...each })) }),
+    ...(valueLabels === undefined ? {} : { valueLabels }),
+    ...(valueColours === undefined ? {} : { valueColours }),
     ...(numbers === undefined ? {} : { numbers }),
     ...(dates === undefined ? {} : { dates }),
   };
 };
 
 /** Without rows, the columns are empty too, as the specification requires. */
-export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z.input<typeof metricAnswer> => {
+export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): Encoded<typeof metricAnswer> => {
   const isEmpty = answer.totalRecords === 0;
   return {
-    data: answer.rows.map((row) => ({ ...row })),
+    data: answer.rows,
     timeTaken: timeTakenInMs,
     ...comparisonOf(answer),
     ...(answer.comparedFrom === undefined ? {} : { comparedFrom: answer.comparedFrom }),
     totalRecords: answer.totalRecords,
     ...(answer.isTruncated === true ? { truncated: true as const } : {}),
-    ...(answer.points === undefined ? {} : { points: { ...answer.points } }),
+    ...(answer.points === undefined ? {} : { points: answer.points }),
     metaData: {
       columns: isEmpty ? [] : answer.columns.map(encodeColumn),
-      groupbyColumnList: isEmpty ? [] : [...answer.groupbyColumnList],
+      groupbyColumnList: isEmpty ? [] : answer.groupbyColumnList,
     },
     metricid: metricId,
     error: null,

@@ -7,7 +7,7 @@ import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/guest/c
 import type { Code } from '../domain/refusal.js';
 import type { Slices } from '../domain/slices.js';
 import type { Reads } from '../domain/studio/reads.js';
-import type { Callable, ToolWords } from './callable.js';
+import type { Callable, Encoded, ToolWords } from './callable.js';
 
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
 export type Credential = keyof CallerByCredential;
@@ -130,7 +130,7 @@ export type Operation<
   readonly encode: (
     result: Result,
     writeFailure: WriteFailure,
-  ) => InSlices<z.input<Output>> | AsyncIterable<string | Uint8Array> | AsyncIterable<z.input<Output>>;
+  ) => InSlices<Encoded<Output>> | AsyncIterable<string | Uint8Array> | AsyncIterable<Encoded<Output>>;
   /**
    * The result's tag, for the header `ETag`. A request whose `If-None-Match` names it gets 304 without a body, after
    * the result was made with all rights of the caller.

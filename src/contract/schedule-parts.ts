@@ -11,6 +11,7 @@ import {
   reportFormats,
   type Schedule,
 } from '../domain/deliver/schedule.js';
+import type { Encoded } from './callable.js';
 import { guestFilterValues, identifier, list } from './fields.js';
 
 const timezone = identifier.describe('IANA name.');
@@ -122,14 +123,13 @@ export const schedule = z.object({
 export const encodeWatched = (watched: Omit<WatchedSchedule, 'last'>) => ({
   ...{ id: watched.id, name: watched.name, format: watched.format, channel: watched.channel },
   ...{ isPaused: watched.isPaused, nextAt: watched.isPaused ? null : (watched.nextAt?.toISOString() ?? null) },
-  // The cast removes `readonly` from the list of weekdays, which nothing changes.
-  recurrence: watched.recurrence as z.input<typeof recurrence>,
+  recurrence: watched.recurrence,
 });
 
-export const encodeSchedule = (made: Schedule): z.input<typeof schedule> => ({
+export const encodeSchedule = (made: Schedule): Encoded<typeof schedule> => ({
   ...encodeWatched(made),
-  ...{ catchUp: made.catchUp, alert: made.alert, metricIds: made.metricIds && [...made.metricIds] },
-  dashboardFilter: { ...made.dashboardFilter } as z.input<typeof guestFilterValues>,
+  ...{ catchUp: made.catchUp, alert: made.alert, metricIds: made.metricIds },
+  dashboardFilter: made.dashboardFilter as Encoded<typeof guestFilterValues>,
 });
 
 const delivery = z.object({

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Datamart, DatamartTable } from '../domain/datamart/datamart.js';
 import type { SemanticTable } from '../domain/datamart/semantic-layer.js';
+import type { Encoded } from './callable.js';
 import { identifier, limits, list, text } from './fields.js';
 import { operation } from './operation.js';
 
@@ -99,13 +100,13 @@ const encodeTable = ({ tableName, schemaName, ...table }: SemanticTable, own: Da
   name: tableName,
   schemaName,
   description: table.description,
-  synonyms: [...table.synonyms],
+  synonyms: table.synonyms,
   miscellaneousInfo: null,
   columns: table.columns.map(({ columnName, ...column }, index) => ({
     name: columnName,
     datatype: own?.columns[index]?.datatype ?? '',
     description: column.description,
-    synonyms: [...column.synonyms],
+    synonyms: column.synonyms,
     miscellaneousInfo: null,
     columnType: column.columnType,
     columnTypeConfig: null,
@@ -114,7 +115,7 @@ const encodeTable = ({ tableName, schemaName, ...table }: SemanticTable, own: Da
   })),
 });
 
-const encodeRead = ({ datamart, tables, feedback, completionScore, updatedAt }: Read): z.input<typeof readAnswer> => ({
+const encodeRead = ({ datamart, tables, feedback, completionScore, updatedAt }: Read): Encoded<typeof readAnswer> => ({
   data: {
     datamartName: datamart.name,
     tables: tables.map((table, index) => encodeTable(table, datamart.tables[index])),

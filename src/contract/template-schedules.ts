@@ -5,6 +5,7 @@ import { mostHostListed, type ToldHostSchedule } from '../domain/deliver/host-sc
 import { mostNamed, type Recipients } from '../domain/deliver/recipients.js';
 import { mostSchedules } from '../domain/deliver/reports.js';
 import { deliveryStates } from '../domain/deliver/schedule.js';
+import type { Encoded } from './callable.js';
 import { identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
 import { encodeDelivery, encodeSchedule, schedule as made, newPlan, plan, toldDelivery } from './schedule-parts.js';
@@ -49,11 +50,11 @@ const schedule = made
   })
   .meta({ id: 'TemplateSchedule' });
 
-const encodeTold = ({ last, ...told }: ToldHostSchedule): z.input<typeof schedule> => ({
+const encodeTold = ({ last, ...told }: ToldHostSchedule): Encoded<typeof schedule> => ({
   ...encodeSchedule(told),
   dashboardId: told.templateName,
-  recipients: { users: [...(told.recipients?.users ?? [])], roles: [...(told.recipients?.roles ?? [])] },
-  last: last === null ? null : { moment: last.moment.toISOString(), counts: { ...last.counts } },
+  recipients: { users: told.recipients?.users ?? [], roles: told.recipients?.roles ?? [] },
+  last: last === null ? null : { moment: last.moment.toISOString(), counts: last.counts },
 });
 
 const example = {

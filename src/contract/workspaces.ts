@@ -106,7 +106,6 @@ export const deleteWorkspace = operation({
 
 const encodeListed = ({ id: _, datasourceId: __, datamartId: ___, ...listed }: Workspace) => ({
   ...listed,
-  aiCopilotLlms: listed.aiCopilotLlms === undefined ? undefined : [...listed.aiCopilotLlms],
 });
 
 export const listWorkspaces = operation({
