@@ -6,14 +6,13 @@
  */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
-import type { Clock } from '../../domain/ports.js';
 import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import type { GrantedEmbed } from '../common/wire.js';
 import { type Grant, undecided } from '../policy/decide.js';
 import type { ProvisionedDashboard } from '../provision/provision.js';
 import { isUnreachable } from '../upstream/unavailable.js';
-import type { ListedMetric } from './metric-lists.js';
+import type { ListedMetric, MetricListsOptions } from './metric-lists.js';
 
 export type FoundEmbed = {
   readonly id: string;
@@ -32,8 +31,6 @@ export type HeldEmbeds = FindEmbeds & {
   /** Whether `find` would return each of these embeds from its cache. */
   readonly areHeld: (embeds: readonly FoundEmbed[]) => boolean;
 };
-
-export type FindEmbedsOptions = { readonly upstream: Call; readonly clock: Clock; readonly maxAgeMs?: number };
 
 const listFor = async (upstream: Call, embedId: string) => {
   try {
@@ -60,7 +57,7 @@ const find = async (upstream: Call, id: string): Promise<FoundEmbed> => {
 
 type Held = { readonly embed: FoundEmbed; readonly foundAtMs: number };
 
-export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmbedsOptions): HeldEmbeds => {
+export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: MetricListsOptions): HeldEmbeds => {
   const held = createLru<string, Held>(10_000);
   const flight = createSingleFlight<FoundEmbed>();
   const isCurrent = ({ foundAtMs }: Held, nowMs: number): boolean => nowMs - foundAtMs < maxAgeMs;

@@ -6,7 +6,7 @@ import { guardReads } from '../../../platform/answer-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
-import { forCatalog, forOpening, type Log, type OpenDatabase, runLogged } from '../../connections/database.js';
+import { forCatalog, forOpening, type OpenDatabase, type OpenOptions, runLogged } from '../../connections/database.js';
 import type { Ask } from '../source-tables.js';
 import { createMysqlDialect } from './dialect.js';
 import { faultOf } from './faults.js';
@@ -52,9 +52,7 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
   };
 };
 
-type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
-
-const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: DriverOptions): Driver<Server> => ({
+const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: OpenOptions): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
   begin: async ({ connection, isMariaDb }, { timeoutMs }) => {
     const own = isMariaDb

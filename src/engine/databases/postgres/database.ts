@@ -12,8 +12,8 @@ import { createConnections, type Driver } from '../../connections/connections.js
 import {
   forCatalog,
   forOpening,
-  type Log,
   type OpenDatabase,
+  type OpenOptions,
   type ResultTable,
   runLogged,
 } from '../../connections/database.js';
@@ -65,9 +65,7 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
   };
 };
 
-type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
-
-const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverOptions): Driver<Server> => ({
+const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: OpenOptions): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
   begin: async (server, { timeoutMs, client: clientId }) => {
     const { client } = server;
