@@ -1,27 +1,21 @@
 /** What the form of a schedule holds, from a schedule and back to a request. Pure. */
 import type { Alert, AlertCondition } from '../../domain/deliver/alert.js';
-import type { ToldDelivery } from '../../domain/deliver/history.js';
 import type { Recipients } from '../../domain/deliver/recipients.js';
 import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
-import type { ListedChannel } from '../../domain/deliver/reports.js';
-import type { AlertStatus, ReportFormat, SchedulePlan } from '../../domain/deliver/schedule.js';
+import type { ReportFormat } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { FilterValues } from '../base/client.js';
+import type {
+  createGuestSchedule,
+  listGuestChannels,
+  listGuestDeliveries,
+  listGuestSchedules,
+} from '../base/guest-operations.js';
+import type { GuestData, GuestInput } from '../base/operations.js';
 
-/** A schedule as the service sends it. */
-export type SentSchedule = Omit<SchedulePlan, 'mutedUntil'> & {
-  readonly id: string;
-  readonly nextAt: string | null;
-  readonly mutedUntil: string | null;
-  readonly status: AlertStatus | null;
-  /** Addresses that nobody has confirmed. */
-  readonly unconfirmed: readonly string[];
-};
-/** A delivery as the service sends it. */
-export type SentDelivery = Pick<ToldDelivery, 'id' | 'recipient' | 'isRequested' | 'state' | 'reason'> & {
-  readonly moment: string;
-};
-export type Channel = Pick<ListedChannel, 'name'>;
+export type SentSchedule = GuestData<typeof listGuestSchedules>[number];
+export type SentDelivery = GuestData<typeof listGuestDeliveries>[number];
+export type Channel = GuestData<typeof listGuestChannels>[number];
 
 export type Every = 'workday' | 'day' | 'week' | 'month' | 'hour' | 'cron';
 
@@ -130,7 +124,7 @@ export const draftOf = (
   };
 };
 
-const recurrenceOf = ({ every, timezone, at, on, day, cron }: Draft): object => {
+const recurrenceOf = ({ every, timezone, at, on, day, cron }: Draft): Recurrence => {
   switch (every) {
     case 'hour':
       return { timezone, cron: hourly };
@@ -160,7 +154,7 @@ const conditionOf = ({ is, value, to }: Draft): AlertCondition => {
 };
 
 /** The body of the request that saves a draft. */
-export const bodyOf = (draft: Draft): Readonly<Record<string, unknown>> => {
+export const bodyOf = (draft: Draft): Omit<GuestInput<typeof createGuestSchedule>, 'dashboardId'> => {
   const { name, format, channel, mutedUntil, metricId, measure, hasQuietHours, quietFrom, quietTo } = draft;
   const { filters, metricIds, hasOwnCards, isForOthers, recipients } = draft;
   const quietHours = hasQuietHours ? { from: quietFrom, to: quietTo } : null;

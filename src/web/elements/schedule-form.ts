@@ -33,8 +33,8 @@ import {
 } from './schedule-draft.js';
 import { conditionName, everyName, formatName, namedDays, ownTimezone } from './schedule-words.js';
 
-/** Saves the body of a request. Rejects with the service's refusal. */
-export type SaveSchedule = (body: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<void>;
+/** Rejects with the service's refusal. */
+export type SaveSchedule = (plan: ReturnType<typeof bodyOf>, signal: AbortSignal) => Promise<void>;
 type Choice = readonly [value: string, label: string];
 
 const messageOf = (error: unknown): string | undefined =>

@@ -3,9 +3,19 @@ import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Audience } from '../../domain/deliver/recipients.js';
 import type { GuestDashboard } from '../../domain/guest/view.js';
-import { type FilterValues, isRecord } from '../base/client.js';
+import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
+import {
+  createGuestSchedule,
+  deleteGuestSchedule,
+  listGuestChannels,
+  listGuestDeliveries,
+  listGuestRecipients,
+  listGuestSchedules,
+  sendGuestSchedule,
+  updateGuestSchedule,
+} from '../base/guest-operations.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
@@ -25,23 +35,13 @@ import {
   stateName,
 } from './schedule-words.js';
 
-export type ScheduleRequest = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below the path of the dashboard's schedules. */
-  readonly path?: '/send' | '/deliveries' | '/channels' | '/recipients';
-  readonly body?: Readonly<Record<string, unknown>>;
-  readonly scheduleId?: string;
-};
-/** Calls the service for the schedules of the dashboard. Returns the answer's `data`. */
-export type CallSchedules = (request: ScheduleRequest, signal: AbortSignal) => Promise<unknown>;
-
 type Place =
   | { readonly at: 'list' }
   | { readonly at: 'form'; readonly isAlert: boolean; readonly schedule?: SentSchedule }
   | { readonly at: 'history'; readonly schedule: SentSchedule };
 
-const audienceIn = (data: unknown): Audience | null =>
-  isRecord(data) && [data.users, data.roles, data.domains].every(Array.isArray) ? (data as unknown as Audience) : null;
+const audienceIn = (data: Audience | null): Audience | null =>
+  isRecord(data) && [data.users, data.roles, data.domains].every(Array.isArray) ? data : null;
 
 /** Deliveries of one moment together, in their order. */
 const byMoment = (deliveries: readonly SentDelivery[]): readonly (readonly [string, readonly SentDelivery[]])[] => {
@@ -54,16 +54,17 @@ const byMoment = (deliveries: readonly SentDelivery[]): readonly (readonly [stri
   return [...found];
 };
 
-const recordsIn = <T>(data: unknown, field: string): readonly T[] =>
-  Array.isArray(data) ? data.filter((each): each is T => isRecord(each) && field in each) : [];
+const recordsIn = <T>(data: readonly T[], field: keyof T): readonly T[] =>
+  Array.isArray(data) ? data.filter((each) => isRecord(each) && field in each) : [];
 
 export class SchedulesPanel extends LitElement {
   static override properties = {
     format: { attribute: false },
     dashboard: { attribute: false },
+    dashboardId: { attribute: false },
     filters: { attribute: false },
     labels: { attribute: false },
-    call: { attribute: false },
+    client: { attribute: false },
     isOpen: { state: true },
     place: { state: true },
     schedules: { state: true },
@@ -76,10 +77,11 @@ export class SchedulesPanel extends LitElement {
   };
   declare format: Format;
   declare dashboard: Pick<GuestDashboard, 'metrics' | 'filters' | 'scheduleFormats'>;
+  declare dashboardId: string;
   /** The filters that are set on the dashboard now. */
   declare filters: FilterValues;
   declare labels: FilterLabels;
-  declare call: CallSchedules;
+  declare client: GuestClient;
   declare isOpen: boolean;
   declare place: Place;
   declare schedules: readonly SentSchedule[] | undefined;
@@ -289,9 +291,14 @@ export class SchedulesPanel extends LitElement {
   #actions(schedule: SentSchedule): TemplateResult {
     const { text } = this.format;
     const { id, name, isPaused, alert } = schedule;
-    const pause = () => this.#write({ method: 'PUT', body: { scheduleId: id, isPaused: !isPaused } });
-    const sent = text('It is on its way. The history tells what became of it.');
-    const send = () => this.#write({ method: 'POST', path: '/send', body: { scheduleId: id } }, sent);
+    const { client } = this;
+    const named = this.#named(schedule);
+    const pause = () =>
+      this.#write((signal) => client.call(updateGuestSchedule, { ...named, isPaused: !isPaused }, signal));
+    const sent = () => {
+      this.note = text('It is on its way. The history tells what became of it.');
+    };
+    const send = () => this.#write((signal) => client.call(sendGuestSchedule, named, signal), sent);
     return html`<div class="actions">
       ${this.#button(text('Change'), name, () => this.#show({ at: 'form', isAlert: alert !== null, schedule }))}
       ${this.#button(isPaused ? text('Resume') : text('Pause'), name, pause)}
@@ -301,12 +308,18 @@ export class SchedulesPanel extends LitElement {
     </div>`;
   }
 
-  #confirmation({ id, name }: SentSchedule): TemplateResult {
+  #confirmation(schedule: SentSchedule): TemplateResult {
     const { text } = this.format;
+    const { name } = schedule;
+    const remove = () =>
+      this.#write(
+        (signal) => this.client.call(deleteGuestSchedule, this.#named(schedule), signal),
+        () => this.#ask(undefined),
+      );
     return html`<p id="question">${text('Delete it with its history?')}</p>
       <div class="actions" role="group" aria-labelledby="question">
         ${this.#button(text('Cancel'), name, () => this.#ask(undefined), 'refuse')}
-        ${this.#button(text('Delete'), name, () => this.#write({ method: 'DELETE', scheduleId: id }))}
+        ${this.#button(text('Delete'), name, remove)}
       </div>`;
   }
 
@@ -393,11 +406,16 @@ export class SchedulesPanel extends LitElement {
     this.isOpen = false;
   };
 
+  #named({ id }: SentSchedule) {
+    return { dashboardId: this.dashboardId, scheduleId: id };
+  }
+
   async #readAll(signal: AbortSignal): Promise<void> {
+    const { client, dashboardId } = this;
     const [schedules, channels, audience] = await Promise.all([
-      this.call({ method: 'GET' }, signal),
-      this.call({ method: 'GET', path: '/channels' }, signal),
-      this.call({ method: 'GET', path: '/recipients' }, signal),
+      client.call(listGuestSchedules, { dashboardId }, signal),
+      client.call(listGuestChannels, { dashboardId }, signal),
+      client.call(listGuestRecipients, { dashboardId }, signal),
     ]);
     this.schedules = recordsIn(schedules, 'recurrence');
     this.channels = recordsIn(channels, 'name');
@@ -412,7 +430,7 @@ export class SchedulesPanel extends LitElement {
     if (this.place.at !== 'history') this.deliveries = undefined;
     this.#show({ at: 'history', schedule });
     this.#run(async (signal) => {
-      const found = await this.call({ method: 'GET', path: '/deliveries', scheduleId: schedule.id }, signal);
+      const found = await this.client.call(listGuestDeliveries, this.#named(schedule), signal);
       this.deliveries = recordsIn(found, 'moment');
     });
   }
@@ -422,21 +440,21 @@ export class SchedulesPanel extends LitElement {
 
   readonly #saver =
     (schedule: SentSchedule | undefined): SaveSchedule =>
-    async (body, signal) => {
-      if (schedule === undefined) await this.call({ method: 'POST', body }, signal);
-      else await this.call({ method: 'PUT', body: { ...body, scheduleId: schedule.id } }, signal);
+    async (plan, signal) => {
+      const { client, dashboardId } = this;
+      if (schedule === undefined) await client.call(createGuestSchedule, { ...plan, dashboardId }, signal);
+      else await client.call(updateGuestSchedule, { ...plan, ...this.#named(schedule) }, signal);
     };
 
   /** Writes, and reads the list again. */
-  #write(request: ScheduleRequest, note = ''): void {
+  #write(work: (signal: AbortSignal) => Promise<unknown>, done?: () => void): void {
     if (this.#isBusy) return;
     this.#isBusy = true;
     this.note = '';
     this.#run(async (signal) => {
-      await this.call(request, signal);
+      await work(signal);
       await this.#readAll(signal);
-      if (request.method === 'DELETE') this.#ask(undefined);
-      this.note = note;
+      done?.();
     });
   }
 

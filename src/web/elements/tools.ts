@@ -10,7 +10,7 @@ import { exported } from '../base/parts.js';
 import { baseStyles } from '../base/theme.js';
 import type { FilterLabels } from '../filters/filter-values.js';
 import type { ChatPanel } from './chat-panel.js';
-import type { CallSchedules, SchedulesPanel } from './schedules-panel.js';
+import type { SchedulesPanel } from './schedules-panel.js';
 import type { SummaryPanel } from './summary-panel.js';
 
 export class Tools extends LitElement {
@@ -83,7 +83,7 @@ export class Tools extends LitElement {
 
   #schedules(): TemplateResult {
     return html`<guestlist-schedules exportparts=${exported} .format=${this.view.format} .dashboard=${this.dashboard}
-      .filters=${this.filters} .labels=${this.labels} .call=${this.#callSchedules}></guestlist-schedules>`;
+      .dashboardId=${this.dashboardId} .filters=${this.filters} .labels=${this.labels} .client=${this.client}></guestlist-schedules>`;
   }
 
   #open(load: () => Promise<unknown>, open: () => void): void {
@@ -110,11 +110,4 @@ export class Tools extends LitElement {
       () => import('./schedules.js'),
       () => this.renderRoot.querySelector<SchedulesPanel>('guestlist-schedules')?.open(),
     );
-
-  readonly #callSchedules: CallSchedules = ({ method, path = '', body, scheduleId }, signal) => {
-    const { dashboardId } = this;
-    // The panel names its operations by their paths.
-    const route = `${method} dashboards/{dashboardId}/schedules${path}` as never;
-    return this.client.call<never>(route, { dashboardId, scheduleId, ...body } as never, signal);
-  };
 }
