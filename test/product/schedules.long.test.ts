@@ -351,14 +351,14 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
       await dialog.getByLabel('Name').fill('Each Monday');
       await dialog.getByLabel('Template').selectOption('delays');
       await dialog.getByLabel('Format').selectOption('csv');
-      await dialog.getByLabel('When').selectOption('week');
+      await dialog.getByLabel('Send').selectOption('week');
       await dialog.getByLabel('Time zone').fill('Europe/Berlin');
       await dialog.getByRole('button', { name: 'Schedule' }).click();
       await dialog.getByRole('alert').getByText('expected at least one user or role').waitFor();
       await shoot(page, 'hosts-form');
       await dialog.getByLabel(/^Users/).fill('guestlist-demo|hana');
       await dialog.getByRole('button', { name: 'Schedule' }).click();
-      await page.getByRole('row', { name: /Each Monday.*Monday, 08:00 \(Europe\/Berlin\).*none yet/ }).waitFor();
+      await page.getByRole('row', { name: /Each Monday.*Each week, Mon, 8:00 AM, Europe\/Berlin.*none yet/ }).waitFor();
       await page.getByRole('link', { name: 'Each Monday' }).click();
       await page.getByRole('button', { name: 'Send now' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Send now' }).click();

@@ -1,16 +1,15 @@
 /** What Studio's dialog of a report to all tenants sends, and where it shows what the server refuses. */
 import { expect, test } from 'vitest';
 import type { FilterValue } from '../../src/domain/filter/filter.js';
-import { newDraft } from '../../src/web/elements/schedule-draft.js';
+import { changed, newDraft } from '../../src/web/elements/schedule-draft.js';
 import {
   controlFaults,
-  endsOf,
   filterControl,
+  filterControls,
   filtersText,
   leastControl,
   mostControl,
   planOf as planWith,
-  textOf,
 } from '../../src/web/studio/base/report-plan.js';
 import type { TemplateFilter } from '../../src/web/studio/base/template.js';
 
@@ -21,9 +20,16 @@ const filters = [
   filter('Late', 'boolean'),
   filter('Day "x"]', 'date'),
 ];
-const planOf = (form: FormData, of?: typeof filters) => planWith(form, newDraft('pdf', [], 'UTC'), of);
-const formOf = (more: Readonly<Record<string, string | readonly string[]>>): FormData => {
-  const form = new FormData();
+type Chosen = Readonly<Record<string, string | readonly string[]>>;
+/** The plan after each of these was typed or checked. */
+const planOf = (chosen: Chosen, of?: typeof filters) => {
+  const controls = Object.entries(chosen).flatMap(([name, given]) =>
+    [given].flat().map((value) => ({ name, value, checked: true })),
+  );
+  const draft = controls.reduce((before, control) => changed(before, control, []), newDraft('pdf', [], 'UTC'));
+  return planWith(draft, Object.fromEntries(controls.map(({ name, value }) => [name, value])), of);
+};
+const formOf = (more: Chosen): Chosen => {
   const usual = {
     name: ' Daily ',
     format: 'csv',
@@ -33,9 +39,7 @@ const formOf = (more: Readonly<Record<string, string | readonly string[]>>): For
     roles: 'a, b',
     users: '',
   };
-  for (const [name, given] of Object.entries({ ...usual, ...more }))
-    for (const value of [given].flat()) form.append(name, value);
-  return form;
+  return { ...usual, ...more };
 };
 const set = {
   [filterControl('State')]: 'CA\n New York, NY \n\n',
@@ -88,6 +92,13 @@ test('an alert is sent as it is chosen, with its channel, and a file has neither
   expect('alert' in planOf(formOf(unread), undefined)).toBe(false);
 });
 
+/** The text of a control of texts, and the two of a control of numbers. */
+const controlsOf = (values: Readonly<Record<string, FilterValue>>) => {
+  const texts = filterControls([filter('X', 'string')], values);
+  const numbers = filterControls([filter('X', 'number')], values);
+  return [texts[filterControl('X')], [numbers[leastControl('X')], numbers[mostControl('X')]]] as const;
+};
+
 test('a stored value fills its control, and in words tells what it is', () => {
   const values: readonly (readonly [FilterValue, string, readonly [string, string], string])[] = [
     [['CA', 'NV'], 'CA\nNV', ['', ''], 'X: CA, NV'],
@@ -104,9 +115,19 @@ test('a stored value fills its control, and in words tells what it is', () => {
     [{ start: '2026-01-01', end: '2026-01-31' }, '2026-01-01 - 2026-01-31', ['', ''], 'X: 2026-01-01 - 2026-01-31'],
   ];
   for (const [value, text, ends, words] of values) {
-    expect([textOf(value), endsOf(value), filtersText({ X: value })]).toEqual([text, ends, words]);
+    expect([...controlsOf({ X: value }), filtersText({ X: value })]).toEqual([text, ends, words]);
   }
-  expect([textOf(undefined), endsOf(undefined), filtersText({})]).toEqual(['', ['', ''], '']);
+  expect([...controlsOf({}), filtersText({})]).toEqual(['', ['', ''], '']);
+});
+
+test('the controls of filters begin with what is stored', () => {
+  expect(filterControls(filters, { State: ['CA', 'NV'], Miles: { min: 1 } })).toEqual({
+    [filterControl('State')]: 'CA\nNV',
+    [leastControl('Miles')]: '1',
+    [mostControl('Miles')]: '',
+    [filterControl('Late')]: '',
+    [filterControl('Day "x"]')]: '',
+  });
 });
 
 test('a refusal is shown at the controls that it names', () => {

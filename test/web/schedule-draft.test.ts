@@ -4,13 +4,13 @@ import type { GuestMetric } from '../../src/domain/guest/view.js';
 import { createFormat } from '../../src/web/base/format.js';
 import {
   bodyOf,
+  cardOf,
+  changed,
   channelWay,
-  conditionsFor,
   draftOf,
   faultsOf,
   newDraft,
   type SentSchedule,
-  sentWay,
   wayOf,
 } from '../../src/web/elements/schedule-draft.js';
 import { recipientName, userName } from '../../src/web/elements/schedule-words.js';
@@ -20,7 +20,7 @@ const metric = (metricId: string, dimensions: readonly string[], grains = {}): G
     ...{ metricId, name: metricId, filters: [] },
     chart: { type: 'table', dimensions, measures: ['Flights', 'Delay'], isDrillable: false, grains },
   }) as GuestMetric;
-const metrics = [metric('days', ['Day'], { Day: 'day' }), metric('states', ['State']), metric('total', [])];
+const metrics = [metric('days', ['Day'], { Day: 'day' }), metric('states', ['State']), metric('total', [])].map(cardOf);
 
 const timezone = 'Europe/Berlin';
 const at = '08:00';
@@ -43,6 +43,35 @@ const alertOf = (condition: object, quietHours: object | null = null) =>
     format: 'alert',
     alert: { metricId: 'states', measure: 'Delay', condition, quietHours },
   }) as SentSchedule;
+
+describe('controls of the form', () => {
+  const draft = newDraft('alert', metrics, timezone);
+  const change = (name: string, value: string, checked = false) => changed(draft, { name, value, checked }, metrics);
+
+  test('a control changes its field, and what depends on it', () => {
+    expect(change('metricId', 'total')).toMatchObject({ metricId: 'total', measure: 'Flights' });
+    const { is } = changed(
+      { ...draft, is: 'changeAbove' },
+      { name: 'metricId', value: 'states', checked: false },
+      metrics,
+    );
+    expect(is).toBe('below');
+    expect([draft.every, change('format', 'link').every, change('format', 'alert').every]).toEqual([
+      'hour',
+      'workday',
+      'hour',
+    ]);
+  });
+
+  test('a control of a list adds a value or takes it away', () => {
+    expect([change('on', 'fri', true).on, change('on', 'mon').on]).toEqual([['mon', 'fri'], []]);
+    expect(change('hasOwnCards', 'on', true).hasOwnCards).toBe(true);
+  });
+
+  test('a control that the draft does not have changes nothing', () => {
+    expect(change('filter State', 'CA')).toBe(draft);
+  });
+});
 
 describe('a schedule', () => {
   test.each([
@@ -84,12 +113,12 @@ describe('a schedule', () => {
     const recipients = { users: ['u'], roles: ['analyst'], addresses: ['pat@partner.example'] };
     const draft = draftOf({ ...report, format: 'link', recipients }, metrics);
     expect([wayOf(draft), bodyOf(draft)]).toEqual(['others', expect.objectContaining({ recipients, channel: null })]);
-    const toTeam = { ...draft, ...sentWay(channelWay('team')) };
+    const toTeam = changed(draft, { name: 'way', value: channelWay('team'), checked: false }, metrics);
     expect([wayOf(toTeam), bodyOf(toTeam)]).toEqual([
       channelWay('team'),
       expect.objectContaining({ recipients: null, channel: 'team' }),
     ]);
-    const own = { ...draft, ...sentWay('') };
+    const own = changed(draft, { name: 'way', value: '', checked: false }, metrics);
     expect([wayOf(own), bodyOf(own)]).toEqual(['', expect.objectContaining({ recipients: null, channel: null })]);
   });
 
@@ -133,7 +162,7 @@ describe('a schedule', () => {
 });
 
 test('conditions that the service would refuse for a card are left out', () => {
-  expect(metrics.map(conditionsFor)).toEqual([
+  expect(metrics.map(({ conditions }) => conditions)).toEqual([
     ['above', 'below', 'changeAbove', 'changeBelow', 'missing', 'newKey'],
     ['above', 'below', 'missing', 'newKey'],
     ['above', 'below', 'changeAbove', 'changeBelow', 'missing'],
@@ -148,7 +177,7 @@ test.each([
     'name: missing, expected a string; alert.condition.value: missing, expected a number.',
     { name: 'missing, expected a string', value: 'missing, expected a number.' },
   ],
-  ['alert.quietHours.from: got "7"; recurrence.on[0]: got "x".', { quietHours: 'got "7"', on: 'got "x".' }],
+  ['alert.quietHours.from: got "7"; recurrence.on[0]: got "x".', { quietFrom: 'got "7"', on: 'got "x".' }],
   ['dashboardFilter["State"]: takes a text.', { form: 'dashboardFilter["State"]: takes a text.' }],
   ['cron: a; b', { form: 'cron: a; b' }],
   ['There are 20 schedules, and may be 20: delete one first.', { form: expect.stringContaining('There are 20') }],

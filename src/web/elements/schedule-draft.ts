@@ -89,42 +89,86 @@ const localTime = (moment: string): string => {
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
 };
 
-const firstCard = ([metric]: readonly GuestMetric[]) => ({
-  metricId: metric?.metricId ?? '',
-  measure: metric?.chart.measures[0] ?? '',
-});
+/** A card as the form offers it. */
+export type Card = {
+  readonly metricId: string;
+  readonly name: string;
+  readonly measures: readonly string[];
+  readonly conditions: readonly AlertCondition['is'][];
+};
+
+/** The draft with a card that there is, and with a measure and a condition of that card. */
+export const fitted = (draft: Draft, cards: readonly Card[]): Draft => {
+  const known = cards.find(({ metricId }) => metricId === draft.metricId);
+  const card = known ?? cards[0];
+  if (card === undefined) return draft;
+  const { metricId, measures, conditions } = card;
+  return {
+    ...{ ...draft, metricId },
+    measure: known && measures.includes(draft.measure) ? draft.measure : (measures[0] ?? ''),
+    is: conditions.includes(draft.is) ? draft.is : 'below',
+  };
+};
 
 /** The draft of a new schedule in this time zone. */
 export const newDraft = (
   format: ReportFormat,
-  metrics: readonly GuestMetric[],
+  cards: readonly Card[],
   timezone: string,
   filters: FilterValues = {},
-): Draft => ({
-  ...{ filters, metricIds: [], hasOwnCards: false },
-  ...{ name: '', format, timezone, channel: '', isForOthers: false, recipients: nobody, mutedUntil: '' },
-  ...{ every: format === 'alert' ? 'hour' : 'workday', at: '08:00', on: ['mon'], day: '1', cron: '0 8 * * 1-5' },
-  ...firstCard(metrics),
-  ...{ is: 'below', value: '', to: 'lastCheck', hasQuietHours: false, quietFrom: '22:00', quietTo: '07:00' },
-});
-
-export const draftOf = (
-  schedule: Omit<SentSchedule, 'status' | 'unconfirmed'>,
-  metrics: readonly GuestMetric[],
 ): Draft => {
+  const draft: Draft = {
+    ...{ filters, metricIds: [], hasOwnCards: false },
+    ...{ name: '', format, timezone, channel: '', isForOthers: false, recipients: nobody, mutedUntil: '' },
+    ...{ every: format === 'alert' ? 'hour' : 'workday', at: '08:00', on: ['mon'], day: '1', cron: '0 8 * * 1-5' },
+    ...{ metricId: '', measure: '', is: 'below', value: '', to: 'lastCheck' },
+    ...{ hasQuietHours: false, quietFrom: '22:00', quietTo: '07:00' },
+  };
+  return fitted(draft, cards);
+};
+
+export const draftOf = (schedule: Omit<SentSchedule, 'status' | 'unconfirmed'>, cards: readonly Card[]): Draft => {
   const { name, format, recurrence, channel, recipients, mutedUntil, alert, dashboardFilter, metricIds } = schedule;
-  return {
-    ...newDraft(format, metrics, recurrence.timezone),
+  const draft = {
+    ...newDraft(format, [], recurrence.timezone),
     ...{ name, channel: channel ?? '', mutedUntil: mutedUntil === null ? '' : localTime(mutedUntil) },
     ...(recipients === null ? {} : { recipients, isForOthers: true }),
     ...{ filters: dashboardFilter, metricIds: metricIds ?? [], hasOwnCards: metricIds !== null },
     ...draftOfRecurrence(recurrence),
     ...(alert === null ? {} : draftOfAlert(alert)),
-    ...(metrics.some(({ metricId }) => metricId === alert?.metricId) ? {} : firstCard(metrics)),
   };
+  return cards.some(({ metricId }) => metricId === draft.metricId) ? draft : fitted(draft, cards);
 };
 
-const recurrenceOf = ({ every, timezone, at, on, day, cron }: Draft): Recurrence => {
+type Control = { readonly name: string; readonly value: string; readonly checked: boolean };
+
+/** The draft after a control of the form was changed. A control that is not of the draft changes nothing. */
+export const changed = (draft: Draft, { name, value, checked }: Control, cards: readonly Card[]): Draft => {
+  switch (name) {
+    case 'way':
+      return { ...draft, ...sentWay(value) };
+    case 'on':
+    case 'metricIds': {
+      const others = draft[name].filter((each) => each !== value);
+      return { ...draft, [name]: checked ? [...others, value] : others };
+    }
+    case 'hasOwnCards':
+    case 'hasQuietHours':
+      return { ...draft, [name]: checked };
+    case 'format': {
+      const format = value as ReportFormat;
+      // Hours are for alerts.
+      return { ...draft, format, every: draft.every === 'hour' && format !== 'alert' ? 'workday' : draft.every };
+    }
+    case 'metricId':
+      return fitted({ ...draft, metricId: value }, cards);
+    default:
+      return name in draft ? { ...draft, [name]: value } : draft;
+  }
+};
+
+const recurrenceOf = ({ every, at, on, day, cron, ...draft }: Draft): Recurrence => {
+  const timezone = draft.timezone.trim();
   switch (every) {
     case 'hour':
       return { timezone, cron: hourly };
@@ -163,7 +207,7 @@ export const bodyOf = (draft: Draft): Omit<GuestInput<typeof createGuestSchedule
       name: name.trim(),
       format,
       recurrence: recurrenceOf(draft),
-      channel: (takesChannel(draft) && channel) || null,
+      channel: (takesChannel(draft) && channel.trim()) || null,
       recipients: isForOthers ? recipients : null,
     },
     dashboardFilter: takesContent(draft) ? filters : {},
@@ -189,29 +233,37 @@ export const wayOf = (draft: Draft): string => {
 };
 
 /** The reverse of `wayOf`. */
-export const sentWay = (way: string): Pick<Draft, 'channel' | 'isForOthers'> => ({
+const sentWay = (way: string): Pick<Draft, 'channel' | 'isForOthers'> => ({
   channel: way.startsWith(channelWay('')) ? way.slice(channelWay('').length) : '',
   isForOthers: way === 'others',
 });
 
+export const allConditions = ['above', 'below', 'changeAbove', 'changeBelow', 'missing', 'newKey'] as const;
 const periodGrains = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
 
 /** The conditions that an alert on this metric can have. The service decides; this only leaves out what it would refuse. */
-export const conditionsFor = (metric: GuestMetric | undefined): readonly AlertCondition['is'][] => {
+const conditionsFor = (metric: GuestMetric | undefined): readonly AlertCondition['is'][] => {
   const { dimensions = [], grains = {} } = metric?.chart ?? {};
   const isOneValue = dimensions.every((name) => periodGrains.includes(grains[name] ?? ''));
   const hasChanges = isOneValue && dimensions.length <= 1;
-  return [
-    ...(['above', 'below'] as const),
-    ...(hasChanges ? (['changeAbove', 'changeBelow'] as const) : []),
-    'missing',
-    ...(dimensions.length > 0 ? (['newKey'] as const) : []),
-  ];
+  return allConditions.filter((is) =>
+    is.startsWith('change') ? hasChanges : is !== 'newKey' || dimensions.length > 0,
+  );
 };
 
-export type Field = keyof Draft | 'quietHours' | 'way';
-/** The service's messages by the field of the form that they are about; `form`: about none. */
-export type Faults = Readonly<Partial<Record<Field | 'form', string>>>;
+export const cardOf = (metric: GuestMetric): Card => ({
+  ...{ metricId: metric.metricId, name: metric.name, measures: metric.chart.measures },
+  conditions: conditionsFor(metric),
+});
+
+/** The service's messages by the control of the form that they are about; `form`: about none. */
+export type Faults = Readonly<Record<string, string>>;
+
+/** Takes back what was said against a control. */
+export const forgiven = (faults: Faults, name: string): Faults => {
+  const { [name]: _, form: __, ...others } = faults;
+  return others;
+};
 
 /** The fields by the paths of the service's messages. */
 export const fieldsByPath: Readonly<Record<string, string>> = {
@@ -221,7 +273,7 @@ export const fieldsByPath: Readonly<Record<string, string>> = {
   ...{ 'recurrence.timezone': 'timezone', 'recurrence.every': 'every', recurrence: 'every' },
   ...{ 'alert.metricId': 'metricId', 'alert.measure': 'measure', 'alert.condition': 'is', alert: 'metricId' },
   ...{ 'alert.condition.value': 'value', 'alert.condition.percent': 'value', 'alert.condition.to': 'to' },
-  ...{ 'alert.quietHours': 'quietHours' },
+  ...{ 'alert.quietHours': 'quietFrom', 'alert.quietHours.to': 'quietTo' },
 };
 
 const fieldAt = (path: string, fields: typeof fieldsByPath): string | undefined => {
@@ -234,7 +286,7 @@ const fieldAt = (path: string, fields: typeof fieldsByPath): string | undefined 
 };
 
 /** Sorts the service's message, such as `recurrence.at: expected …; name: missing`, to the fields that it names. */
-export const faultsOf = (message: string, fields = fieldsByPath): Readonly<Record<string, string>> => {
+export const faultsOf = (message: string, fields = fieldsByPath): Faults => {
   const faults: Record<string, string> = {};
   for (const fault of message.split(/; (?=[a-z]\w*[.:[])/)) {
     const [, path = '', said = ''] = /^([a-z]\w*(?:\.\w+|\["(?:[^"\\]|\\.)*"\]|\[\d+\])*): (.*)$/s.exec(fault) ?? [];

@@ -1,7 +1,5 @@
 /** The form of a report or an alert. It holds a draft; the service decides whether it makes sense. */
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import { live } from 'lit/directives/live.js';
-import type { AlertCondition } from '../../domain/deliver/alert.js';
 import type { Audience } from '../../domain/deliver/recipients.js';
 import type { ReportFormat } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
@@ -9,6 +7,7 @@ import type { FilterValues } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
+import type { Choice } from '../base/options.js';
 import { baseStyles } from '../base/theme.js';
 import { sameValues } from '../filters/filter-values.js';
 import { formStyles } from './form-styles.js';
@@ -16,26 +15,36 @@ import type { RecipientsField } from './recipients-field.js';
 import {
   bodyOf,
   type Channel,
+  cardOf,
+  changed,
   channelWay,
-  conditionsFor,
   type Draft,
   draftOf,
-  type Every,
   type Faults,
-  type Field,
   faultsOf,
+  forgiven,
   newDraft,
   type SentSchedule,
-  sentWay,
   takesChannel,
   takesContent,
   wayOf,
 } from './schedule-draft.js';
-import { conditionName, everyName, formatName, namedDays, ownTimezone } from './schedule-words.js';
+import {
+  alertFields,
+  cardsField,
+  describedBy,
+  type Form,
+  fault,
+  formatField,
+  input,
+  quietField,
+  select,
+  whenFields,
+} from './schedule-fields.js';
+import { ownTimezone } from './schedule-words.js';
 
 /** Rejects with the service's refusal. */
 export type SaveSchedule = (plan: ReturnType<typeof bodyOf>, signal: AbortSignal) => Promise<void>;
-type Choice = readonly [value: string, label: string];
 
 const messageOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && error.code === 'INVALID_REQUEST_BODY' ? error.message : undefined;
@@ -118,8 +127,12 @@ export class ScheduleForm extends LitElement {
     const kind = this.isAlert ? 'alert' : (this.formats.find((format) => format !== 'alert') ?? 'pdf');
     this.draft ??=
       this.schedule === undefined
-        ? newDraft(kind, this.metrics, ownTimezone(), this.filters)
-        : draftOf(this.schedule, this.metrics);
+        ? newDraft(kind, this.#cards, ownTimezone(), this.filters)
+        : draftOf(this.schedule, this.#cards);
+  }
+
+  get #cards() {
+    return this.metrics.map(cardOf);
   }
 
   override firstUpdated(): void {
@@ -132,17 +145,22 @@ export class ScheduleForm extends LitElement {
   }
 
   override render(): TemplateResult | typeof nothing {
-    const { draft } = this;
-    const { text } = this.format;
+    const { draft, faults, format } = this;
+    const { text } = format;
     if (draft === undefined) return nothing;
+    const words = {
+      ...{ card: text('Card'), cards: text('Cards'), someCards: text('Only some cards') },
+      tellIf: text('Tell me if it'),
+    };
+    const form = { format, draft, faults, cards: this.#cards, words };
     return html`<form @submit=${this.#submit} @input=${this.#changed}>
-      <p role="alert" class="fault" ?hidden=${this.faults.form === undefined}>${this.faults.form}</p>
-      ${this.#input('name', text('Name'), 'text', { required: true })}
-      ${this.isAlert ? this.#alertFields(draft) : this.#reportFields(draft)}
-      ${this.#when(draft)}
-      ${this.#way(draft)}
-      ${this.isAlert ? this.#quietHours(draft) : nothing}
-      ${this.schedule === undefined ? nothing : this.#input('mutedUntil', text('Muted until'), 'datetime-local')}
+      <p role="alert" class="fault" ?hidden=${faults.form === undefined}>${faults.form}</p>
+      ${input(form, 'name', text('Name'), { isRequired: true })}
+      ${this.isAlert ? alertFields(form) : this.#reportFields(form)}
+      ${whenFields(form)}
+      ${this.#way(form)}
+      ${this.isAlert ? quietField(form) : nothing}
+      ${this.schedule === undefined ? nothing : input(form, 'mutedUntil', text('Muted until'), { type: 'datetime-local' })}
       <div class="buttons">
         <button class="button" part="button" type="button" @click=${this.#cancel}>${text('Cancel')}</button>
         <button class="button" part="button" aria-disabled=${this.isBusy ? 'true' : nothing}>${text('Save')}</button>
@@ -150,119 +168,32 @@ export class ScheduleForm extends LitElement {
     </form>`;
   }
 
-  #reportFields(draft: Draft): TemplateResult {
-    const { text } = this.format;
+  #reportFields(form: Form): TemplateResult {
+    const { draft } = form;
     // A format that is no longer offered stays visible until it is changed.
     const kinds = [...new Set([...this.formats.filter((format) => format !== 'alert'), draft.format])];
-    return html`${this.#select(
-      'format',
-      text('Format'),
-      kinds.map((kind) => [kind, formatName(kind, text)]),
-    )}
-      ${takesContent(draft) ? this.#content(draft) : nothing}`;
+    return html`${formatField(form, kinds)}
+      ${takesContent(draft) ? html`${this.#filtersField(form)} ${cardsField(form)}` : nothing}`;
   }
 
-  #content(draft: Draft): TemplateResult {
+  #filtersField(form: Form): TemplateResult {
     const { text } = this.format;
+    const { draft } = form;
     const isOther = !sameValues(draft.filters, this.filters);
     const take = () => {
       this.draft = { ...draft, filters: this.filters };
     };
-    return html`<fieldset aria-describedby=${this.#describedBy('filters')}>
-        <legend>${text('Filters')}</legend>
-        <p class="quiet">${this.notesOf(draft.filters).join(' · ') || text('No filters set')}</p>
-        ${isOther ? html`<div><button class="button" part="button" type="button" @click=${take}>${text('Use the filters that are set now')}</button></div>` : nothing}
-        ${this.#fault('filters')}
-      </fieldset>
-      <fieldset aria-describedby=${this.#describedBy('metricIds')}>
-        <label class="check"><input type="checkbox" name="hasOwnCards" .checked=${draft.hasOwnCards} /> ${text('Only some cards')}</label>
-        ${
-          draft.hasOwnCards
-            ? html`<div class="days">${this.metrics.map(
-                ({ metricId, name }) =>
-                  html`<label class="check"><input type="checkbox" name="metricIds" value=${metricId} .checked=${draft.metricIds.includes(metricId)} /> ${name}</label>`,
-              )}</div>`
-            : nothing
-        }
-        ${this.#fault('metricIds')}
-      </fieldset>`;
-  }
-
-  #alertFields(draft: Draft): TemplateResult {
-    const { text } = this.format;
-    const metric = this.#metric(draft);
-    const isChange = draft.is === 'changeAbove' || draft.is === 'changeBelow';
-    const isLevel = draft.is === 'above' || draft.is === 'below';
-    const bases: readonly Choice[] = [
-      ['lastCheck', text('The last check')],
-      ['previousPeriod', text('The period before')],
-    ];
-    return html`<div class="pair">
-        ${this.#select(
-          'metricId',
-          text('Card'),
-          this.metrics.map(({ metricId, name }) => [metricId, name]),
-        )}
-        ${this.#select(
-          'measure',
-          text('Measure'),
-          (metric?.chart.measures ?? []).map((measure) => [measure, measure]),
-        )}
-      </div>
-      <div class="pair">
-        ${this.#select(
-          'is',
-          text('Tell me if it'),
-          conditionsFor(metric).map((is) => [is, conditionName(is, text)]),
-        )}
-        ${isChange || isLevel ? this.#input('value', isChange ? text('Percent') : text('Value'), 'number', { required: true }) : nothing}
-        ${isChange ? this.#select('to', text('Compared with'), bases) : nothing}
-      </div>`;
-  }
-
-  #when(draft: Draft): TemplateResult {
-    const { text } = this.format;
-    const kinds: readonly Every[] = [
-      ...(this.isAlert ? (['hour'] as const) : []),
-      ...(['workday', 'day', 'week', 'month', 'cron'] as const),
-    ];
-    const hasTime = draft.every !== 'hour' && draft.every !== 'cron';
-    return html`<div class="pair">
-        ${this.#select(
-          'every',
-          this.isAlert ? text('Check') : text('Send'),
-          kinds.map((kind) => [kind, everyName(kind, text)]),
-        )}
-        ${draft.every === 'month' ? this.#dayOfMonth() : nothing}
-        ${hasTime ? this.#input('at', text('Time'), 'time', { required: true }) : nothing}
-        ${draft.every === 'cron' ? this.#input('cron', text('Cron expression'), 'text', { required: true }) : nothing}
-      </div>
-      ${draft.every === 'week' ? this.#days(draft) : nothing}
-      ${this.#input('timezone', text('Time zone'), 'text', { required: true, list: 'zones' })}
-      <datalist id="zones">${Intl.supportedValuesOf('timeZone').map((zone) => html`<option value=${zone}></option>`)}</datalist>`;
-  }
-
-  #dayOfMonth(): TemplateResult {
-    const { text } = this.format;
-    const numbers = Array.from({ length: 31 }, (_, index): Choice => [String(index + 1), String(index + 1)]);
-    return this.#select('day', text('Day'), [...numbers, ['last', text('Last day')]]);
-  }
-
-  #days(draft: Draft): TemplateResult {
-    return html`<fieldset aria-describedby=${this.#describedBy('on')}>
-      <legend>${this.format.text('Days')}</legend>
-      <div class="days">
-        ${namedDays(this.format).map(
-          ([day, name]) =>
-            html`<label class="check"><input type="checkbox" name="on" value=${day} .checked=${draft.on.includes(day)} /> ${name}</label>`,
-        )}
-      </div>
-      ${this.#fault('on')}
+    return html`<fieldset aria-describedby=${describedBy(form, 'filters')}>
+      <legend>${text('Filters')}</legend>
+      <p class="quiet">${this.notesOf(draft.filters).join(' · ') || text('No filters set')}</p>
+      ${isOther ? html`<div><button class="button" part="button" type="button" @click=${take}>${text('Use the filters that are set now')}</button></div>` : nothing}
+      ${fault(form, 'filters')}
     </fieldset>`;
   }
 
-  #way(draft: Draft): TemplateResult | typeof nothing {
+  #way(form: Form): TemplateResult | typeof nothing {
     const { text } = this.format;
+    const { draft } = form;
     // What is no longer granted stays visible until it is changed.
     const own = draft.channel === '' ? [] : [draft.channel];
     const names = takesChannel(draft) ? [...new Set([...own, ...this.channels.map(({ name }) => name)])] : [];
@@ -273,7 +204,7 @@ export class ScheduleForm extends LitElement {
       ...(hasOthers ? [['others', text('Others, by e-mail')] as const] : []),
       ...names.map((name): Choice => [channelWay(name), name]),
     ];
-    return html`${this.#select('way', text('Send to'), choices)}
+    return html`${select(form, 'way', text('Send to'), choices, wayOf(draft))}
       ${wayOf(draft) === 'others' ? this.#recipients(draft) : nothing}`;
   }
 
@@ -282,7 +213,7 @@ export class ScheduleForm extends LitElement {
       const { draft } = this;
       if (draft === undefined) return;
       this.draft = { ...draft, recipients: (target as RecipientsField).value };
-      this.#forgive('recipients');
+      this.faults = forgiven(this.faults, 'recipients');
     };
     return html`<guestlist-recipients
       .format=${this.format}
@@ -295,107 +226,15 @@ export class ScheduleForm extends LitElement {
     ></guestlist-recipients>`;
   }
 
-  #quietHours(draft: Draft): TemplateResult {
-    const { text } = this.format;
-    return html`<fieldset aria-describedby=${this.#describedBy('quietHours')}>
-      <label class="check"><input type="checkbox" name="hasQuietHours" .checked=${draft.hasQuietHours} /> ${text('Quiet hours')}</label>
-      ${
-        draft.hasQuietHours
-          ? html`<div class="pair">
-              ${this.#input('quietFrom', text('From'), 'time', { required: true })}
-              ${this.#input('quietTo', text('To'), 'time', { required: true })}
-            </div>`
-          : nothing
-      }
-      ${this.#fault('quietHours')}
-    </fieldset>`;
-  }
-
-  #input(
-    name: keyof Draft,
-    label: string,
-    type: string,
-    { required = false, list }: { readonly required?: boolean; readonly list?: string } = {},
-  ): TemplateResult {
-    return html`<div class="field">
-      <label for=${name}>${label}</label>
-      <input
-        id=${name} name=${name} type=${type} part="input"
-        .value=${String(this.draft?.[name] ?? '')}
-        ?required=${required}
-        maxlength=${type === 'text' ? 120 : nothing}
-        step=${type === 'number' ? 'any' : nothing}
-        list=${list ?? nothing}
-        autocomplete="off"
-        aria-invalid=${this.faults[name] === undefined ? nothing : 'true'}
-        aria-describedby=${this.#describedBy(name)}
-      />
-      ${this.#fault(name)}
-    </div>`;
-  }
-
-  #select(name: keyof Draft | 'way', label: string, choices: readonly Choice[]): TemplateResult {
-    const chosen = name === 'way' ? this.draft && wayOf(this.draft) : this.draft?.[name];
-    return html`<div class="field">
-      <label for=${name}>${label}</label>
-      <select
-        id=${name} name=${name} part="input"
-        aria-invalid=${this.faults[name] === undefined ? nothing : 'true'}
-        aria-describedby=${this.#describedBy(name)}
-      >${choices.map(([value, shown]) => html`<option value=${value} .selected=${live(value === chosen)}>${shown}</option>`)}</select>
-      ${this.#fault(name)}
-    </div>`;
-  }
-
-  #describedBy(name: Field) {
-    return this.faults[name] === undefined ? nothing : `${name}-fault`;
-  }
-
-  #fault(name: Field): TemplateResult | typeof nothing {
-    const fault = this.faults[name];
-    return fault === undefined ? nothing : html`<p class="fault" id="${name}-fault">${fault}</p>`;
-  }
-
-  #metric({ metricId }: Draft): GuestMetric | undefined {
-    return this.metrics.find((metric) => metric.metricId === metricId);
-  }
-
   readonly #changed = ({ target }: Event): void => {
     const { draft } = this;
     const isField = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
     if (draft === undefined || !isField) return;
-    const name = target.name as keyof Draft | 'way';
-    const isOn = target instanceof HTMLInputElement && target.checked;
-    if (name === 'way') {
-      this.draft = { ...draft, ...sentWay(target.value) };
-    } else if (name === 'on' || name === 'metricIds') {
-      const others = draft[name].filter((each) => each !== target.value);
-      this.draft = { ...draft, [name]: isOn ? [...others, target.value] : others };
-    } else {
-      const isSwitch = name === 'hasQuietHours' || name === 'hasOwnCards';
-      this.draft = this.#fitting({ ...draft, [name]: isSwitch ? isOn : target.value }, name);
-    }
-    this.#forgive(name);
+    const { name, value } = target;
+    const checked = target instanceof HTMLInputElement && target.checked;
+    this.draft = changed(draft, { name, value, checked }, this.#cards);
+    this.faults = forgiven(this.faults, name);
   };
-
-  /** Takes back what was said against a field. */
-  #forgive(name: Field): void {
-    const { [name]: _, form: __, quietHours: ___, ...others } = this.faults;
-    this.faults = others;
-  }
-
-  /** Another card has other measures and conditions. */
-  #fitting(draft: Draft, changed: keyof Draft): Draft {
-    if (changed !== 'metricId') return draft;
-    const metric = this.#metric(draft);
-    const measures = metric?.chart.measures ?? [];
-    const conditions: readonly AlertCondition['is'][] = conditionsFor(metric);
-    return {
-      ...draft,
-      measure: measures.includes(draft.measure) ? draft.measure : (measures[0] ?? ''),
-      is: conditions.includes(draft.is) ? draft.is : 'below',
-    };
-  }
 
   readonly #cancel = (): void => {
     this.dispatchEvent(new CustomEvent('end'));

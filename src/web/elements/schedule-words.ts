@@ -8,7 +8,7 @@ import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Text } from '../../texts/text.js';
 import { apart } from '../base/apart.js';
 import type { Format } from '../base/format.js';
-import type { Every, SentDelivery, SentSchedule } from './schedule-draft.js';
+import { type Every, hourly, type SentDelivery, type SentSchedule } from './schedule-draft.js';
 
 const days: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
@@ -163,13 +163,13 @@ const dayPart = (recurrence: Recurrence, format: Format): string | undefined => 
   return recurrence.day === 'last' ? text('Last day') : text('Day {day}', { day: String(recurrence.day) });
 };
 
-/** When a schedule sends; with its time zone where that is not the reader's. */
-export const recurrenceName = (recurrence: Recurrence, format: Format): string => {
+/** When a schedule sends; with its time zone where that is not the known one, which is the reader's if left out. */
+export const recurrenceName = (recurrence: Recurrence, format: Format, knownZone = ownTimezone()): string => {
   const { text } = format;
-  const zone = recurrence.timezone === ownTimezone() ? undefined : recurrence.timezone;
+  const zone = recurrence.timezone === knownZone ? undefined : recurrence.timezone;
   const parts =
     'cron' in recurrence
-      ? recurrence.cron === '0 * * * *'
+      ? recurrence.cron === hourly
         ? [text('Each hour')]
         : [text('{name}: {value}', { name: text('Cron expression'), value: recurrence.cron })]
       : [everyName(recurrence.every, text), dayPart(recurrence, format), timeName(recurrence.at, format)];

@@ -1,23 +1,19 @@
 /** Reports of the host to all tenants of a template: which there are, how to make them, and what became of each in each tenant. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { hasRole, type OperationAnswer, type OperationInput } from '../base/api.js';
+import { hasRole, type OperationAnswer } from '../base/api.js';
 import { listTemplates, readContent } from '../base/content.js';
 import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
-import { filtersText, type NewReport } from '../base/report-plan.js';
+import { filtersText, type NewReport, type HostReport as Report } from '../base/report-plan.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { alertText, askReport, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
 
-type Report = OperationAnswer<'listTemplateSchedules'>['data'][number];
 type Delivery = OperationAnswer<'listTemplateDeliveries'>['data'][number];
 type Data = { readonly reports: readonly Report[]; readonly deliveries: readonly Delivery[] | null };
 
 const place = 'tenant-reports';
 /** The most deliveries that the server lists. */
 const mostListed = 5000;
-
-/** The service checks the texts of the form. */
-const asSent = (plan: NewReport) => plan as OperationInput<'createTemplateSchedule'>;
 
 const outcomeOf = ({ last }: Report): string =>
   last === null
@@ -138,14 +134,14 @@ class TenantReportsScreen extends Screen<Data> {
 
   async #make(): Promise<void> {
     const templates = await listTemplates(this.api).catch(() => []);
-    const save = async (report: NewReport) => void (await this.api.call('createTemplateSchedule', asSent(report)));
+    const save = async (report: NewReport) => void (await this.api.call('createTemplateSchedule', report));
     await askReport({ templates, partsOf: this.#partsOf, save });
     await this.reload();
   }
 
   async #change(report: Report): Promise<void> {
     const save = async ({ dashboardId: _, ...plan }: NewReport) =>
-      void (await this.api.call('updateTemplateSchedule', { ...asSent(plan), scheduleId: report.id }));
+      void (await this.api.call('updateTemplateSchedule', { ...plan, scheduleId: report.id }));
     const { dashboardId, name } = report;
     await askReport({ templates: [{ dashboardId, name }], given: report, partsOf: this.#partsOf, save });
     await this.reload();
