@@ -5,11 +5,12 @@ import type { Suggestion } from '../../domain/chat/suggestions.js';
 import type { NewGuestDefinition } from '../../domain/guest/metric.js';
 import type { GuestDashboard } from '../../domain/guest/view.js';
 import type { FilterValues, GuestClient } from '../base/client.js';
+import { dialogStyles, dialogView, showDialog } from '../base/dialog.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { chatOnGuestDashboard, createGuestMetric, listGuestSuggestions } from '../base/guest-operations.js';
-import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
+import { options } from '../base/options.js';
 import { exported } from '../base/parts.js';
 import { stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
@@ -75,42 +76,21 @@ export class ChatPanel extends LitElement {
 
   static override styles = [
     baseStyles,
+    dialogStyles,
     stateStyles,
     css`
       :host {
         position: absolute;
       }
       dialog {
-        box-sizing: border-box;
         width: min(760px, calc(100vw - 24px));
-        max-width: none;
         height: min(820px, 94vh);
         max-height: none;
-        padding: 16px 18px;
-        border: 1px solid var(--gl-border);
-        border-radius: 14px;
-        background: var(--gl-surface);
-        color: var(--gl-text);
-        box-shadow: 0 24px 64px rgb(0 0 0 / 28%);
       }
       dialog[open] {
         display: flex;
         flex-direction: column;
         gap: 12px;
-      }
-      dialog::backdrop {
-        background: rgb(10 16 28 / 48%);
-      }
-      header {
-        display: flex;
-        align-items: center;
-        gap: 8px;
-      }
-      h2 {
-        flex: 1;
-        min-width: 0;
-        margin: 0;
-        font-size: 16px;
       }
       select {
         max-width: 40%;
@@ -238,23 +218,13 @@ export class ChatPanel extends LitElement {
   open(): void {
     this.isOpen = true;
     if (this.hasSuggestions && this.suggestions.length === 0) this.#suggest();
-    void this.updateComplete.then(() => {
-      this.renderRoot.querySelector('dialog')?.showModal();
-      this.renderRoot.querySelector('textarea')?.focus();
-    });
+    void showDialog(this).then(() => this.renderRoot.querySelector('textarea')?.focus());
   }
 
   override render(): TemplateResult | typeof nothing {
     if (!this.isOpen) return nothing;
     const { text } = this.view.format;
-    return html`<dialog part="dialog" aria-labelledby="title" @close=${this.#closed}>
-      <header>
-        <h2 id="title">${text('Ask a question')}</h2>
-        ${this.llmNames.length > 1 ? this.#models() : nothing}
-        <button class="icon" part="icon-button" type="button" aria-label=${text('Close')} title=${text('Close')}
-          @click=${() => this.renderRoot.querySelector('dialog')?.close()}>${closeIcon}</button>
-      </header>
-      <div class="talk" role="log" aria-label=${text('Questions and answers')} tabindex="0">
+    const content = html`<div class="talk" role="log" aria-label=${text('Questions and answers')} tabindex="0">
         ${this.turns.length === 0 ? this.#start() : nothing}
         ${repeat(
           this.turns,
@@ -263,8 +233,9 @@ export class ChatPanel extends LitElement {
         )}
       </div>
       ${this.#form()}
-      <p class="quiet small">${text('The assistant can be wrong. Check how a chart was made.')}</p>
-    </dialog>`;
+      <p class="quiet small">${text('The assistant can be wrong. Check how a chart was made.')}</p>`;
+    const actions = this.llmNames.length > 1 ? this.#models() : nothing;
+    return dialogView({ text, title: text('Ask a question'), content, actions, closed: this.#closed });
   }
 
   #start(): TemplateResult {
@@ -302,11 +273,12 @@ export class ChatPanel extends LitElement {
   #models(): TemplateResult {
     const { text } = this.view.format;
     const now = this.llmName ?? this.llmNames[0];
+    const choices = this.llmNames.map((name) => [name, name] as const);
     const choose = (event: Event) => {
       this.llmName = (event.target as HTMLSelectElement).value;
     };
     return html`<select part="input" aria-label=${text('Assistant')} @change=${choose}>
-      ${this.llmNames.map((name) => html`<option value=${name} ?selected=${name === now}>${name}</option>`)}
+      ${options(choices, now)}
     </select>`;
   }
 

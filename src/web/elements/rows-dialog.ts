@@ -1,8 +1,8 @@
 /** A dialog with the underlying rows of a metric, page by page. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { MetricAnswer } from '../../domain/query/engine.js';
+import { dialogStyles, dialogView, showDialog } from '../base/dialog.js';
 import type { Format } from '../base/format.js';
-import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
@@ -39,6 +39,7 @@ export class RowsDialog extends LitElement {
 
   static override styles = [
     baseStyles,
+    dialogStyles,
     stateStyles,
     tableStyles,
     css`
@@ -48,33 +49,15 @@ export class RowsDialog extends LitElement {
       dialog {
         width: min(920px, 94vw);
         height: min(640px, 88vh);
-        padding: 0;
-        border: 1px solid var(--gl-border);
-        border-radius: 14px;
-        background: var(--gl-surface);
-        color: var(--gl-text);
-        box-shadow: 0 24px 64px rgb(0 0 0 / 28%);
       }
-      dialog::backdrop {
-        background: rgb(10 16 28 / 48%);
-      }
-      .layout {
+      dialog[open] {
         display: flex;
         flex-direction: column;
-        height: 100%;
-        padding: 16px 18px;
       }
-      header,
       footer {
         display: flex;
         align-items: center;
         gap: 10px;
-      }
-      h4 {
-        flex: 1;
-        margin: 0;
-        font-size: 15px;
-        font-weight: 600;
       }
       .rows {
         flex: 1;
@@ -94,7 +77,7 @@ export class RowsDialog extends LitElement {
     this.#textOf = textOf;
     this.answer = undefined;
     this.#turnTo(0);
-    this.updateComplete.then(() => this.renderRoot.querySelector('dialog')?.showModal());
+    void showDialog(this);
   }
 
   override disconnectedCallback(): void {
@@ -104,16 +87,11 @@ export class RowsDialog extends LitElement {
 
   override render() {
     if (this.load === undefined) return null;
-    return html`<dialog part="dialog" aria-labelledby="rows-title" @close=${this.#closed}>
-      <div class="layout">
-        <header>
-          <h4 id="rows-title">${this.format.text('Rows behind {name}', { name: this.label })}</h4>
-          <button class="icon" part="icon-button" type="button" aria-label=${this.format.text('Close')} title=${this.format.text('Close')} @click=${this.#close}>${closeIcon}</button>
-        </header>
-        <div class="rows">${this.#rows()}</div>
-        <footer>${this.#footer()}</footer>
-      </div>
-    </dialog>`;
+    const { text } = this.format;
+    const content = html`<div class="rows">${this.#rows()}</div>
+      <footer>${this.#footer()}</footer>`;
+    const title = text('Rows behind {name}', { name: this.label });
+    return dialogView({ text, title, content, closed: this.#closed });
   }
 
   #rows(): TemplateResult {
@@ -164,8 +142,6 @@ export class RowsDialog extends LitElement {
       },
     );
   }
-
-  readonly #close = (): void => this.renderRoot.querySelector('dialog')?.close();
 
   readonly #closed = (): void => {
     this.#latest.cancel();

@@ -4,6 +4,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import type { Audience } from '../../domain/deliver/recipients.js';
 import type { GuestDashboard } from '../../domain/guest/view.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
+import { dialogStyles, dialogView, showDialog } from '../base/dialog.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import {
@@ -16,7 +17,6 @@ import {
   sendGuestSchedule,
   updateGuestSchedule,
 } from '../base/guest-operations.js';
-import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
@@ -110,48 +110,29 @@ export class SchedulesPanel extends LitElement {
 
   static override styles = [
     baseStyles,
+    dialogStyles,
     stateStyles,
     css`
       :host {
         position: absolute;
       }
       dialog {
-        width: min(620px, calc(100vw - 24px));
-        max-width: none;
-        max-height: min(720px, 92vh);
-        padding: 16px 18px;
         scroll-padding-block: 60px 16px;
-        border: 1px solid var(--gl-border);
-        border-radius: 14px;
-        background: var(--gl-surface);
-        color: var(--gl-text);
-        box-shadow: 0 24px 64px rgb(0 0 0 / 28%);
       }
-      dialog::backdrop {
-        background: rgb(10 16 28 / 48%);
-      }
-      header,
       .actions {
         display: flex;
         flex-wrap: wrap;
         align-items: center;
         gap: 6px;
+        margin-top: 4px;
       }
       header {
         position: sticky;
         z-index: 1;
         top: -16px;
-        flex-wrap: nowrap;
         margin: -16px -18px 4px;
         padding: 16px 18px 8px;
         background: var(--gl-surface);
-      }
-      h2 {
-        flex: 1;
-        min-width: 0;
-        margin: 0;
-        font-size: 16px;
-        overflow-wrap: anywhere;
       }
       h3 {
         margin: 0;
@@ -173,9 +154,6 @@ export class SchedulesPanel extends LitElement {
       p {
         margin: 0;
         font-size: 13px;
-      }
-      .actions {
-        margin-top: 4px;
       }
       .breached,
       .problem {
@@ -201,24 +179,21 @@ export class SchedulesPanel extends LitElement {
     this.isOpen = true;
     this.schedules = undefined;
     this.#show({ at: 'list' });
-    void this.updateComplete.then(() => this.renderRoot.querySelector('dialog')?.showModal());
+    void showDialog(this);
     this.#read();
   }
 
   override render(): TemplateResult | typeof nothing {
     if (!this.isOpen) return nothing;
     const { text } = this.format;
-    return html`<dialog part="dialog" aria-labelledby="title" @close=${this.#closed}>
-      <header>
-        <h2 id="title" tabindex="-1">${this.#title()}</h2>
-        ${this.place.at === 'history' ? this.#button(text('Back'), '', this.#toList) : nothing}
-        <button class="icon" part="icon-button" type="button" aria-label=${text('Close')} title=${text('Close')}
-          @click=${() => this.renderRoot.querySelector('dialog')?.close()}>${closeIcon}</button>
-      </header>
-      <p class="problem" role="alert" ?hidden=${this.problem === undefined || this.#isFailed}>${this.problem}</p>
+    const content = html`<p class="problem" role="alert" ?hidden=${this.problem === undefined || this.#isFailed}>${this.problem}</p>
       <p class="quiet" role="status">${this.note}</p>
-      ${this.#body()}
-    </dialog>`;
+      ${this.#body()}`;
+    const actions = this.place.at === 'history' ? this.#button(text('Back'), '', this.#toList) : nothing;
+    return dialogView({
+      ...{ text, title: this.#title(), content, actions, closed: this.#closed },
+      isTitleFocusable: true,
+    });
   }
 
   /** Whether there is nothing to show but the problem. */

@@ -3,10 +3,10 @@ import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { GuestDashboard } from '../../domain/guest/view.js';
 import type { Summary } from '../../domain/summary/summary.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
+import { dialogStyles, dialogView, showDialog } from '../base/dialog.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { summariseGuestDashboard } from '../base/guest-operations.js';
-import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
@@ -51,36 +51,14 @@ export class SummaryPanel extends LitElement {
 
   static override styles = [
     baseStyles,
+    dialogStyles,
     stateStyles,
     css`
       :host {
         position: absolute;
       }
-      dialog {
-        width: min(620px, calc(100vw - 24px));
-        max-width: none;
-        max-height: min(720px, 92vh);
-        padding: 16px 18px;
-        border: 1px solid var(--gl-border);
-        border-radius: 14px;
-        background: var(--gl-surface);
-        color: var(--gl-text);
-        box-shadow: 0 24px 64px rgb(0 0 0 / 28%);
-      }
-      dialog::backdrop {
-        background: rgb(10 16 28 / 48%);
-      }
       header {
-        display: flex;
-        align-items: center;
-        gap: 8px;
         margin-bottom: 8px;
-      }
-      h2 {
-        flex: 1;
-        min-width: 0;
-        margin: 0;
-        font-size: 16px;
       }
       h3 {
         margin: 14px 0 4px;
@@ -121,7 +99,7 @@ export class SummaryPanel extends LitElement {
   /** Opens the dialog, and summarises what the dashboard shows now. */
   open(): void {
     this.isOpen = true;
-    void this.updateComplete.then(() => this.renderRoot.querySelector('dialog')?.showModal());
+    void showDialog(this);
     this.#read();
   }
 
@@ -129,15 +107,9 @@ export class SummaryPanel extends LitElement {
     if (!this.isOpen) return nothing;
     const { text } = this.format;
     const notes = filterNotes(this.dashboard.filters, this.filters, this.format, this.labels);
-    return html`<dialog part="dialog" aria-labelledby="title" @close=${this.#closed}>
-      <header>
-        <h2 id="title">${text('Summary')}</h2>
-        <button class="icon" part="icon-button" type="button" aria-label=${text('Close')} title=${text('Close')}
-          @click=${() => this.renderRoot.querySelector('dialog')?.close()}>${closeIcon}</button>
-      </header>
-      <p class="quiet small">${notes.join(' · ')}</p>
-      <div class="body">${this.#body()}</div>
-    </dialog>`;
+    const content = html`<p class="quiet small">${notes.join(' · ')}</p>
+      <div class="body">${this.#body()}</div>`;
+    return dialogView({ text, title: text('Summary'), content, closed: this.#closed });
   }
 
   #body(): TemplateResult {

@@ -5,6 +5,7 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { FilterValues, GuestError } from '../base/client.js';
+import { dialogStyles, dialogView } from '../base/dialog.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../base/guest-operations.js';
@@ -50,31 +51,17 @@ export class ViewsPanel extends LitElement {
 
   static override styles = [
     baseStyles,
+    dialogStyles,
     css`
       dialog {
         width: min(440px, calc(100vw - 32px));
         max-height: min(640px, 88vh);
-        padding: 16px 18px;
-        border: 1px solid var(--gl-border);
-        border-radius: 14px;
-        background: var(--gl-surface);
-        color: var(--gl-text);
-        box-shadow: 0 24px 64px rgb(0 0 0 / 28%);
       }
-      dialog::backdrop {
-        background: rgb(10 16 28 / 48%);
-      }
-      header,
       li,
       .save {
         display: flex;
         align-items: center;
         gap: 6px;
-      }
-      h2 {
-        flex: 1;
-        margin: 0;
-        font-size: 16px;
       }
       ul {
         display: grid;
@@ -146,20 +133,13 @@ export class ViewsPanel extends LitElement {
     const { text } = this.format;
     const known = this.views ?? (this.opened === null ? [] : [this.opened]);
     const current = known.find((view) => sameValues(view.dashboardFilter, this.values));
+    const content = html`${this.#list(current)}
+      <p role="alert" ?hidden=${this.problem === undefined}>${this.problem}</p>
+      ${this.#form()}`;
     return html`<button class="button" part="button" type="button" aria-haspopup="dialog" @click=${this.#open}>
         ${bookmarkIcon} ${current?.name ?? text('Views')}
       </button>
-      <dialog part="dialog" aria-labelledby="title" @close=${() => this.#latest.cancel()}>
-        <header>
-          <h2 id="title">${text('Saved views')}</h2>
-          <button class="icon" part="icon-button" type="button" aria-label=${text('Close')} @click=${() => this.#dialog?.close()}>
-            ${closeIcon}
-          </button>
-        </header>
-        ${this.#list(current)}
-        <p role="alert" ?hidden=${this.problem === undefined}>${this.problem}</p>
-        ${this.#form()}
-      </dialog>`;
+      ${dialogView({ text, title: text('Saved views'), content, closed: () => this.#latest.cancel() })}`;
   }
 
   #list(current: ListedView | undefined): TemplateResult {
