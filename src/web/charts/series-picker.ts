@@ -1,6 +1,8 @@
 /** Lets the reader choose which of many series a chart shows: a list with a search field. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { Text } from '../../texts/text.js';
+import { matcher } from '../base/search.js';
+import { searchField } from '../base/search-field.js';
 import { baseStyles } from '../base/theme.js';
 import type { Offered } from './model/plot.js';
 
@@ -90,18 +92,18 @@ export class SeriesPicker extends LitElement {
   override render(): TemplateResult {
     const { text } = this;
     const { all, shown, limit } = this.offered;
-    const wanted = this.searched.trim().toLocaleLowerCase();
-    const found = all.filter(({ name }) => name.toLocaleLowerCase().includes(wanted));
+    const isWanted = matcher(this.searched);
+    const found = all.filter(({ name }) => isWanted(name));
+    const search = (searched: string) => {
+      this.searched = searched;
+    };
     const isFull = shown.size >= limit;
     const entry = ({ key, name }: Offered['all'][number]): TemplateResult =>
       html`<label><input type="checkbox" .checked=${shown.has(key)} ?disabled=${isFull && !shown.has(key)} @change=${() => this.#change(key)} />${name}</label>`;
     return html`<details class="series" part="series">
       <summary>${text('Choose series')}</summary>
       <fieldset aria-label=${text('Choose series')}>
-        <input type="search" part="input" aria-label=${text('Search')} placeholder=${text('Search')} .value=${this.searched}
-          @input=${(event: InputEvent) => {
-            this.searched = (event.target as HTMLInputElement).value;
-          }} />
+        ${searchField({ label: text('Search'), value: this.searched, search })}
         <div class="found">${found.slice(0, most).map(entry)}</div>
         ${found.length === 0 ? html`<p role="status">${text('Nothing found')}</p>` : null}
         ${isFull ? html`<p role="status">${text('At most {n} series at once', { n: limit })}</p>` : null}

@@ -1,6 +1,7 @@
 /** The fields that an editor offers, and how they are found. Pure: no page, no network. */
 import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
 import type { Field, FieldTable, GuestFields } from '../../domain/guest/fields.js';
+import { folded, wordsOf } from '../base/search.js';
 
 export type Catalogue = GuestFields;
 
@@ -27,8 +28,6 @@ export const titleOf = (of: FieldTable | Field): string => {
   return 'columnName' in of ? of.columnName : of.tableName;
 };
 
-const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-
 /** 0: a name begins so. 1: a name has it. 2: a synonym or the description has it. Undefined: nothing has it. */
 const rankOf = (of: Field | FieldTable, word: string): number | undefined => {
   const names = [titleOf(of), 'columnName' in of ? of.columnName : of.tableName].map(folded);
@@ -41,9 +40,7 @@ export type Found = { readonly table: FieldTable; readonly field: Field };
 
 /** Returns the fields in which every word of the text occurs, also by their table's name; the best first. */
 export const searchFields = ({ tables }: Catalogue, text: string): readonly Found[] => {
-  const words = folded(text)
-    .split(/\s+/)
-    .filter((word) => word !== '');
+  const words = wordsOf(text);
   const found = tables.flatMap((table) =>
     table.fields.flatMap((field) => {
       const ranks = words.map((word) => rankOf(field, word) ?? (rankOf(table, word) === undefined ? undefined : 3));

@@ -14,6 +14,8 @@ import { createGuestMetric } from '../base/guest-operations.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { keyAlong } from '../base/mirrored.js';
+import { type Choice, options } from '../base/options.js';
+import { searchField } from '../base/search-field.js';
 import { baseStyles } from '../base/theme.js';
 import { kindName } from '../charts/model/summary.js';
 import { answerShelves, type Editing } from './answer-controls.js';
@@ -233,8 +235,7 @@ export class EditorPanel extends LitElement {
     const place = placeIn(tables.flat(), this.place);
     return html`<section class="fields" aria-labelledby="fields">
       <h2 id="fields">${text('Fields')}</h2>
-      <input type="search" part="input" aria-label=${text('Search fields')} placeholder=${text('Search fields')}
-        .value=${this.search} @input=${this.#searched} />
+      ${searchField({ label: text('Search fields'), value: this.search, search: this.#search })}
       ${
         tables.length === 0
           ? html`<p class="quiet" role="status">${text('Nothing found')}</p>`
@@ -479,8 +480,9 @@ export class EditorPanel extends LitElement {
       const aggregate = (event.target as HTMLSelectElement).value as Aggregate;
       this.#do({ kind: 'changeMeasure', at, aggregate });
     };
+    const choices = offeredAggregates(field.aggregates).map((one) => [one, aggregateName(one, text)] as const);
     return html`<select part="input" aria-label=${text('Measure {name}', { name })} @change=${choose}>
-      ${offeredAggregates(field.aggregates).map((one) => html`<option value=${one} ?selected=${one === now}>${aggregateName(one, text)}</option>`)}
+      ${options(choices, now)}
     </select>`;
   }
 
@@ -498,8 +500,9 @@ export class EditorPanel extends LitElement {
         const chosen = offeredGrains.find((one) => one === value);
         if (chosen !== undefined) change({ grain: chosen });
       };
+      const choices = offeredGrains.map((one) => [one, grainName(one, text)] as const);
       return html`<select part="input" aria-label=${text('Split by {name}', { name })} @change=${choose}>
-        ${offeredGrains.map((one) => html`<option value=${one} ?selected=${one === grain}>${grainName(one, text)}</option>`)}
+        ${options(choices, grain)}
       </select>`;
     }
     if (field.type !== 'integer' && field.type !== 'number') return nothing;
@@ -556,9 +559,12 @@ export class EditorPanel extends LitElement {
     const choose = (event: Event) =>
       this.#do({ kind: 'join', shelf, at, isOr: (event.target as HTMLSelectElement).value === 'or' });
     const label = text('How {name} joins the condition before', { name });
+    const choices: readonly Choice[] = [
+      ['and', text('and')],
+      ['or', text('or')],
+    ];
     return html`<select class="joiner" part="input" aria-label=${label} title=${label} @change=${choose}>
-      <option value="and" .selected=${!isOr}>${text('and')}</option>
-      <option value="or" .selected=${isOr}>${text('or')}</option>
+      ${options(choices, isOr ? 'or' : 'and')}
     </select>`;
   }
 
@@ -652,8 +658,8 @@ export class EditorPanel extends LitElement {
       .onFailure=${() => false}></guestlist-card>`;
   }
 
-  readonly #searched = (event: Event): void => {
-    this.search = (event.target as HTMLInputElement).value;
+  readonly #search = (text: string): void => {
+    this.search = text;
   };
 
   readonly #rename = (event: Event): void => {

@@ -6,6 +6,8 @@ import { readAddress } from '../../domain/deliver/address.js';
 import { type Audience, mostNamed, type Recipients } from '../../domain/deliver/recipients.js';
 import type { Format } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
+import { matcher } from '../base/search.js';
+import { searchField } from '../base/search-field.js';
 import { baseStyles } from '../base/theme.js';
 import { formStyles } from './form-styles.js';
 import { listName, userName } from './schedule-words.js';
@@ -122,18 +124,19 @@ export class RecipientsField extends LitElement {
     // A user who is no longer known stays visible until the choice is changed.
     const gone = this.value.users.filter((id) => !audience.users.some(({ userIdentifier }) => userIdentifier === id));
     const all = [...audience.users, ...gone.map((userIdentifier) => ({ userIdentifier, address: null }))];
-    const wanted = this.search.trim().toLowerCase();
-    const found = all.filter(({ userIdentifier, address }) =>
-      `${userIdentifier} ${address ?? ''}`.toLowerCase().includes(wanted),
-    );
+    const isWanted = matcher(this.search);
+    const found = all.filter(({ userIdentifier, address }) => isWanted(`${userIdentifier} ${address ?? ''}`));
+    const label = text('Search {name}', { name: text('Users') });
+    const search = (wanted: string) => {
+      this.search = wanted;
+    };
     const shown = found.toSorted((a, b) => this.#compare(a.userIdentifier, b.userIdentifier)).slice(0, mostShown);
     return html`<fieldset>
       <legend>${text('Users')}</legend>
       <p class="quiet">${text('Each gets what this user may see when it is sent')}</p>
       ${
         all.length > fewUsers
-          ? html`<input type="search" part="input" aria-label=${text('Search {name}', { name: text('Users') })}
-              placeholder=${text('Search')} .value=${this.search} @input=${this.#searched} autocomplete="off" />`
+          ? searchField({ label, placeholder: text('Search'), value: this.search, search })
           : nothing
       }
       <div class="users" role="group" aria-label=${text('Users')}>
@@ -201,10 +204,6 @@ export class RecipientsField extends LitElement {
         @click=${() => this.#put('addresses', address, false)}>${closeIcon}</button>
     </li>`;
   }
-
-  readonly #searched = ({ target }: Event): void => {
-    if (target instanceof HTMLInputElement) this.search = target.value;
-  };
 
   /** Enter adds the address, and does not save the form. */
   readonly #entered = (event: KeyboardEvent): void => {

@@ -1,5 +1,8 @@
 /** Parts that the screens share: lists, empty states, dialogs and dates. */
 import { html, nothing, render, type TemplateResult } from 'lit';
+import { type Choice, options } from '../../base/options.js';
+import { matcher } from '../../base/search.js';
+import { searchField } from '../../base/search-field.js';
 import { navigate } from './routes.js';
 
 /** A link inside Studio, which does not load the page anew. */
@@ -26,16 +29,6 @@ const textIn = <Row>({ text, of }: Column<Row>, row: Row): string => {
   if (text !== undefined) return text(row);
   const cell = of(row);
   return typeof cell === 'string' || typeof cell === 'number' ? String(cell) : '';
-};
-
-/** The rows that contain every word of the search. */
-const filtered = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], search: string): readonly Row[] => {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return rows;
-  return rows.filter((row) => {
-    const text = columns.map((column) => textIn(column, row).toLowerCase()).join(' ');
-    return words.every((word) => text.includes(word));
-  });
 };
 
 /** A spreadsheet must not take a text for a formula. */
@@ -91,20 +84,25 @@ const setInAddress = (name: string, value: string): void => {
   navigate(url.pathname + url.search, true);
 };
 
-const choice = <Row>(
+/** A choice that is part of the address, by its name. */
+export const addressChoice = (
+  name: string,
+  label: string,
+  choices: readonly Choice[],
+  chosen: string,
+): TemplateResult => {
+  const choose = (event: Event): void => setInAddress(name, (event.target as HTMLSelectElement).value);
+  return html`<label>${label} <select name=${name} @change=${choose}>${options(choices, chosen)}</select></label>`;
+};
+
+const filterChoice = <Row>(
   { name, label, of, values }: Filter<Row>,
   rows: readonly Row[],
   chosen: string,
 ): TemplateResult => {
-  const choose = (event: Event): void => setInAddress(name, (event.target as HTMLSelectElement).value);
   const offered = values ?? [...new Set(rows.map(of))].toSorted();
   const all = [...new Set([...offered, chosen])].filter(Boolean);
-  return html`<label>${label}
-    <select name=${name} @change=${choose}>
-      <option value="" ?selected=${chosen === ''}>All</option>
-      ${all.map((value) => html`<option value=${value} ?selected=${value === chosen}>${value}</option>`)}
-    </select>
-  </label>`;
+  return addressChoice(name, label, [['', 'All'], ...all.map((value) => [value, value] as const)], chosen);
 };
 
 const showAll = (names: readonly string[]) => (): void => {
@@ -118,14 +116,14 @@ export const list = <Row>(asked: List<Row>): TemplateResult => {
   const { name, rows, columns, query, filters = [], searchName = 'search', empty, actions } = asked;
   if (rows.length === 0) return html`<div class="empty">${empty}${actions ?? nothing}</div>`;
   const search = query.get(searchName) ?? '';
-  const setSearch = (event: Event): void => setInAddress(searchName, (event.target as HTMLInputElement).value);
+  const isFound = matcher(search);
   const wanted = filters.map((filter) => ({ filter, value: query.get(filter.name) ?? '' }));
   const ofFilters = rows.filter((row) => wanted.every(({ filter, value }) => value === '' || filter.of(row) === value));
-  const shown = filtered(ofFilters, columns, search);
+  const shown = ofFilters.filter((row) => isFound(columns.map((column) => textIn(column, row)).join(' ')));
   const isNarrow = search !== '' || wanted.some(({ value }) => value !== '');
   return html`<div class="toolbar narrowing">
-      ${wanted.map(({ filter, value }) => choice(filter, rows, value))}
-      <input type="search" aria-label="Search ${name}" placeholder="Search" .value=${search} @input=${setSearch} />
+      ${wanted.map(({ filter, value }) => filterChoice(filter, rows, value))}
+      ${searchField({ label: `Search ${name}`, placeholder: 'Search', value: search, search: (text) => setInAddress(searchName, text) })}
       <span class="count" role="status">${shown.length === rows.length ? `${rows.length}` : `${shown.length} of ${rows.length}`}</span>
       ${isNarrow ? html`<button type="button" class="text" @click=${showAll([searchName, ...filters.map((filter) => filter.name)])}>Show all</button>` : nothing}
       <span class="gap"></span>
@@ -187,6 +185,18 @@ export const openDialog = (title: string, content: TemplateResult, className = '
     });
   });
   return { dialog, draw, closed };
+};
+
+/** Asks for what the form holds. Null: it was cancelled. */
+export const filled = async (title: string, fields: TemplateResult, verb: string): Promise<FormData | null> => {
+  const { dialog, closed } = openDialog(
+    title,
+    html`<form method="dialog" class="form"><h2>${title}</h2>${fields}
+      <div class="buttons">${verb === 'Close' ? nothing : html`<button type="button" class="quiet" @click=${() => dialog.close('')}>Cancel</button>`}
+        <button value="done">${verb}</button></div></form>`,
+  );
+  const form = dialog.querySelector('form');
+  return (await closed) === 'done' && form !== null ? new FormData(form) : null;
 };
 
 type Answer = { readonly value: string; readonly text: string; readonly className?: string };

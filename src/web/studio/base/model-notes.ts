@@ -11,6 +11,7 @@ import {
   type SemanticColumn,
   type SemanticTable,
 } from '../../../domain/datamart/semantic-layer.js';
+import { matcher } from '../../base/search.js';
 import { keyOf, type StoredColumn, type StoredModel, typeOfColumn } from './model-edit.js';
 
 export type ColumnNotes = Pick<SemanticColumn, 'description' | 'synonyms' | 'columnType' | 'isIdentifier'>;
@@ -102,9 +103,9 @@ export const findColumns = (
   { model, notes }: Described,
   text: string,
 ): ReadonlyMap<string, ReadonlySet<string>> | null => {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return null;
-  const written = (...parts: readonly (string | null)[]): string => parts.join(' ').toLowerCase();
+  if (text.trim() === '') return null;
+  const isWanted = matcher(text);
+  const written = (...parts: readonly (string | null)[]): string => parts.join(' ');
   const found = model.datamartTables.map((table) => {
     const key = keyOf(table);
     const { description, synonyms } = tableNotes(notes, key);
@@ -112,7 +113,7 @@ export const findColumns = (
     const columns = table.datamartTableColumns.filter(({ columnName, label }) => {
       const said = columnNotes(notes, key, columnName);
       const own = `${about} ${written(columnName, label, said.description, ...said.synonyms)}`;
-      return words.every((word) => own.includes(word));
+      return isWanted(own);
     });
     return [key, new Set(columns.map(({ columnName }) => columnName))] as const;
   });

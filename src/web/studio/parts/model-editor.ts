@@ -1,5 +1,6 @@
 /** Changes a model: what its tables and columns are called and mean, whose rows they hold, and relationships. */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { searchField } from '../../base/search-field.js';
 import { changed, type History, historyOf, redone, undone } from '../../editor/history.js';
 import './model-diagram.js';
 import './model-table.js';
@@ -158,13 +159,13 @@ export class ModelEditor extends LitElement {
   }
 
   #find(): TemplateResult {
-    const look = (event: Event): void => {
-      this.search = (event.target as HTMLInputElement).value;
+    const search = (text: string): void => {
+      this.search = text;
     };
     const found = findColumns(this.steps.present, this.search);
     const count = [...(found?.values() ?? [])].reduce((sum, names) => sum + names.size, 0);
     return html`<div class="toolbar">
-      <input type="search" aria-label="Search tables and columns" placeholder="Search names and words" autocomplete="off" .value=${this.search} @input=${look} />
+      ${searchField({ label: 'Search tables and columns', placeholder: 'Search names and words', value: this.search, search })}
       <span class="count" role="status">${found === null ? nothing : `${count} ${count === 1 ? 'column' : 'columns'}`}</span>
     </div>`;
   }

@@ -1,9 +1,10 @@
 /** The first rows of a table as the chosen user may read them: with the same scope, filters and hidden columns. */
-import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { html, LitElement, type TemplateResult } from 'lit';
 import { listGuestFields } from '../../base/guest-operations.js';
 import type { GuestData } from '../../base/operations.js';
 import type { Api } from '../base/api.js';
 import { askAuthored } from '../base/author-preview.js';
+import { openDialog } from '../base/kit.js';
 import { textOf } from '../base/screen.js';
 import { askAs, nameOf, openView, readViewer, type Viewer } from '../base/viewer.js';
 import { rowsTable } from './rows-table.js';
@@ -20,53 +21,42 @@ export class SampleRows extends LitElement {
   static override properties = {
     api: { attribute: false },
     table: {},
-    sample: { state: true },
-    failure: { state: true },
     isBusy: { state: true },
   };
   declare api: Api;
   /** `schema.table`. */
   declare table: string;
-  declare sample: Sample | undefined;
-  declare failure: string | null;
   declare isBusy: boolean;
 
   protected override createRenderRoot(): HTMLElement {
     return this;
   }
 
+  get #title(): string {
+    return `Rows of ${this.table}`;
+  }
+
   protected override render(): TemplateResult {
-    return html`<button type="button" class="text" ?disabled=${this.isBusy === true} @click=${() => void this.#open()}>Rows of ${this.table}</button>
-      <dialog class="wide" aria-label="Rows of ${this.table}" @close=${this.#forget}>
-        ${this.failure == null ? nothing : html`<p class="notice bad" role="alert">${this.failure}</p>`}
-        ${this.sample === undefined ? nothing : this.#rows(this.sample)}
-        <form method="dialog" class="buttons"><button class="quiet">Close</button></form>
-      </dialog>`;
+    return html`<button type="button" class="text" ?disabled=${this.isBusy === true} @click=${() => void this.#open()}>${this.#title}</button>`;
   }
 
   #rows({ viewer, fields, rows }: Sample): TemplateResult {
     const columns = fields.map(({ columnName: name, label }) => ({ name, label: label || name, isNumber: false }));
-    return html`<h2>Rows of ${this.table}</h2>
+    return html`<h2>${this.#title}</h2>
       <p class="soft">What ${nameOf(viewer)} may read, equal rows once: ${rows.length === most.rows ? `the first ${most.rows}` : rows.length}.</p>
       ${rowsTable([...columns, { name: countName, label: countName, isNumber: true }], rows)}`;
   }
 
-  readonly #forget = (): void => {
-    this.sample = undefined;
-  };
-
   async #open(): Promise<void> {
     this.isBusy = true;
-    this.failure = null;
-    try {
-      this.sample = await this.#read();
-    } catch (error) {
-      this.failure = textOf(error);
-    } finally {
-      this.isBusy = false;
-    }
-    await this.updateComplete;
-    this.querySelector('dialog')?.showModal();
+    const content = await this.#read().then(
+      (sample) => this.#rows(sample),
+      (error: unknown) => html`<p class="notice bad" role="alert">${textOf(error)}</p>`,
+    );
+    this.isBusy = false;
+    if (!this.isConnected) return;
+    const close = html`<form method="dialog" class="buttons"><button class="quiet">Close</button></form>`;
+    openDialog(this.#title, html`${content}${close}`, 'wide');
   }
 
   async #read(): Promise<Sample> {

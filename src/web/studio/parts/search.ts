@@ -1,5 +1,6 @@
 /** Search over all of Studio: pages, and what the server finds for this person's roles. Every result is a link. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { matcher } from '../../base/search.js';
 import { type Answer, type Api, hasRole } from '../base/api.js';
 import { addressOf, entries, navigate } from '../base/routes.js';
 import { textOf } from '../base/screen.js';
@@ -145,10 +146,10 @@ class SearchPart extends LitElement {
 
   /** The pages that the menu shows to this person. */
   #pages(): readonly Group[] {
-    const words = this.text.toLowerCase().split(/\s+/).filter(Boolean);
+    const isWanted = matcher(this.text);
     const hits = entries
       .filter(({ roles }) => hasRole(this.api.session, ...roles))
-      .filter(({ title, group }) => words.every((word) => `${title} ${group ?? ''}`.toLowerCase().includes(word)))
+      .filter(({ title, group }) => isWanted(`${title} ${group ?? ''}`))
       .map(({ path, title, group }) => ({ id: path, name: title, detail: group ?? '' }));
     return hits.length === 0 ? [] : [{ kind: 'page', hits, next: null, isAway: false }];
   }

@@ -1,6 +1,7 @@
 /** The bar that says as whom Studio looks, and the dialog that changes it. */
-import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { html, LitElement, type TemplateResult } from 'lit';
 import type { Api } from '../base/api.js';
+import { openDialog } from '../base/kit.js';
 import { textOf } from '../base/screen.js';
 import {
   chooseViewer,
@@ -13,25 +14,20 @@ import {
   watchViewer,
 } from '../base/viewer.js';
 
-type Facts = { readonly policy: PolicyFacts; readonly tenants: readonly string[] };
+const title = 'View as a tenant’s user';
 
 export class ViewAs extends LitElement {
   static override properties = {
     api: { attribute: false },
     viewer: { state: true },
-    facts: { state: true },
-    failure: { state: true },
   };
   declare api: Api;
   declare viewer: Viewer | null;
-  declare facts: Facts | undefined;
-  declare failure: string | null;
   #gone = new AbortController();
 
   constructor() {
     super();
     this.viewer = readViewer();
-    this.failure = null;
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -51,22 +47,21 @@ export class ViewAs extends LitElement {
     this.#gone.abort();
   }
 
-  get #dialog(): HTMLDialogElement | null {
-    return this.querySelector('dialog');
-  }
-
   /** Opens the dialog. Facts are read each time, since the policy may have changed. */
   async open(): Promise<void> {
-    this.failure = null;
-    this.#dialog?.showModal();
+    const content = (inside: TemplateResult): TemplateResult => html`<h2>${title}</h2>
+      <p class="soft">You see what this user would see, decided by the policy. Nothing can be changed as this user.</p>
+      ${inside}`;
+    const { dialog, draw } = openDialog(title, content(html`<p aria-busy="true">Loading…</p>`));
     try {
       const [policy, { tenants }] = await Promise.all([
         this.api.command('policy-read', {}),
         this.api.command('tenants-list', {}),
       ]);
-      this.facts = { policy, tenants: tenants.flatMap(({ clientId }) => (clientId === null ? [] : [clientId])) };
+      const ids = tenants.flatMap(({ clientId }) => (clientId === null ? [] : [clientId]));
+      draw(content(this.#form(policy, ids, dialog)));
     } catch (error) {
-      this.failure = textOf(error);
+      draw(content(html`<p class="notice bad" role="alert">${textOf(error)}</p>`));
     }
   }
 
@@ -75,21 +70,20 @@ export class ViewAs extends LitElement {
     const date = viewer?.at === undefined ? '' : `, on ${viewer.at.slice(0, 10)}`;
     return html`<button type="button" class="quiet viewing" @click=${() => void this.open()}>
         <span class="soft">View as</span> ${viewer === null ? 'nobody yet' : `${nameOf(viewer)}${date}`}
-      </button>
-      <dialog aria-labelledby="view-as-title">
-        <h2 id="view-as-title">View as a tenant’s user</h2>
-        <p class="soft">You see what this user would see, decided by the policy. Nothing can be changed as this user.</p>
-        ${this.failure === null ? nothing : html`<p class="notice bad" role="alert">${this.failure}</p>`}
-        ${this.facts === undefined ? html`<p aria-busy="true">Loading…</p>` : this.#form(this.facts)}
-      </dialog>`;
+      </button>`;
   }
 
-  #form({ policy, tenants }: Facts): TemplateResult {
+  #form(policy: PolicyFacts, tenants: readonly string[], dialog: HTMLDialogElement): TemplateResult {
     const claims: Readonly<Record<string, unknown>> = this.viewer?.claims ?? {};
     const own = Object.entries(policy.claims).filter(
       ([name]) => name !== policy.tenantClaim && name !== 'sub' && name !== 'iss',
     );
-    return html`<form class="form" @submit=${this.#choose}>
+    const choose = (event: SubmitEvent): void => {
+      event.preventDefault();
+      this.#choose(new FormData(event.target as HTMLFormElement), policy);
+      dialog.close();
+    };
+    return html`<form class="form" @submit=${choose}>
       <label>Tenant
         <input name="clientId" list="view-as-tenants" required maxlength="255" autocomplete="off" .value=${this.viewer?.clientId ?? tenants[0] ?? ''} />
         <datalist id="view-as-tenants">${tenants.map((id) => html`<option value=${id}></option>`)}</datalist>
@@ -109,17 +103,13 @@ export class ViewAs extends LitElement {
         <input name="at" type="date" .value=${this.viewer?.at?.slice(0, 10) ?? ''} />
       </label>
       <div class="buttons">
-        <button type="button" class="quiet" @click=${() => this.#dialog?.close()}>Cancel</button>
+        <button type="button" class="quiet" @click=${() => dialog.close()}>Cancel</button>
         <button>View as this user</button>
       </div>
     </form>`;
   }
 
-  readonly #choose = (event: SubmitEvent): void => {
-    event.preventDefault();
-    const { policy } = this.facts ?? {};
-    if (policy === undefined || !(event.target instanceof HTMLFormElement)) return;
-    const form = new FormData(event.target);
+  #choose(form: FormData, policy: PolicyFacts): void {
     const text = (name: string): string => String(form.get(name) ?? '').trim();
     const clientId = text('clientId');
     const given = Object.entries(policy.claims).flatMap(([name, type]) => {
@@ -132,8 +122,7 @@ export class ViewAs extends LitElement {
       claims: { ...Object.fromEntries(given), sub: text('sub') },
       ...(at === '' ? {} : { at: `${at}T12:00:00Z` }),
     });
-    this.#dialog?.close();
-  };
+  }
 }
 
 customElements.define('studio-view-as', ViewAs);

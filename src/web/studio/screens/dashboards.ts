@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { listTemplates, type Template } from '../base/content.js';
-import { type Column, link, list } from '../base/kit.js';
+import { type Column, filled, link, list } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
@@ -31,7 +31,7 @@ class DashboardsScreen extends Screen<Data> {
   protected override content({ templates, workspaces }: Data): TemplateResult {
     const mayBuild = hasRole(this.api.session, 'author') && workspaces.length > 0;
     const actions = mayBuild
-      ? html`<button type="button" @click=${() => this.#dialog?.showModal()}>New dashboard</button>`
+      ? html`<button type="button" @click=${() => void this.#create(workspaces)}>New dashboard</button>`
       : html``;
     const empty =
       workspaces.length === 0
@@ -48,47 +48,31 @@ class DashboardsScreen extends Screen<Data> {
         query: this.place.query,
         empty: html`<h2>No dashboards yet</h2><p>${empty}</p>`,
         actions,
-      })}
-      ${mayBuild ? this.#form(workspaces) : html``}`;
+      })}`;
   }
 
-  get #dialog(): HTMLDialogElement | null {
-    return this.querySelector('dialog.new');
-  }
-
-  #form(workspaces: readonly string[]): TemplateResult {
-    return html`<dialog class="new" aria-labelledby="new-title">
-      <h2 id="new-title">New dashboard</h2>
-      <form class="form" @submit=${this.#create}>
-        <label>Name <input name="name" required maxlength="120" autocomplete="off" /></label>
+  async #create(workspaces: readonly string[]): Promise<void> {
+    const form = await filled(
+      'New dashboard',
+      html`<label>Name <input name="name" required maxlength="120" autocomplete="off" /></label>
         <label>Id <span class="hint">the policy names it; small letters, digits and -</span>
           <input name="id" required pattern="[a-z0-9]+(-[a-z0-9]+)*" maxlength="60" autocomplete="off" />
         </label>
         <label>Workspace
           <select name="workspace">${workspaces.map((name) => html`<option>${name}</option>`)}</select>
-        </label>
-        <div class="buttons">
-          <button type="button" class="quiet" @click=${() => this.#dialog?.close()}>Cancel</button>
-          <button>Create</button>
-        </div>
-      </form>
-    </dialog>`;
-  }
-
-  readonly #create = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
-    if (!(event.target instanceof HTMLFormElement)) return;
-    const form = new FormData(event.target);
+        </label>`,
+      'Create',
+    );
+    if (form === null) return;
     const text = (field: string): string => String(form.get(field) ?? '').trim();
     const [dashboardName, dashboardId, workspaceName] = [text('name'), text('id'), text('workspace')] as const;
-    this.#dialog?.close();
     const isMade = await this.act(async () => {
       const importDashboardData = { version: 3, layout: [], filters: [], metrics: [], gridMargin: [8, 8] };
       await this.api.call('importDashboard', { workspaceName, dashboardName, dashboardId, importDashboardData });
       return null;
     });
     if (isMade) navigate(addressOf('dashboards', [dashboardId], { workspace: workspaceName }));
-  };
+  }
 }
 
 customElements.define('studio-dashboards', DashboardsScreen);

@@ -2,9 +2,10 @@
  * API keys and service tokens: which there are, how owners make, rotate and revoke them. A new key is shown once, and kept
  * nowhere in the page. Below them: who is logged in to Studio, and the keys of the configuration that sign and check.
  */
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, type TemplateResult } from 'lit';
+import { options } from '../../base/options.js';
 import { type Answer, hasRole } from '../base/api.js';
-import { type Column, confirmed, type Filter, list, moment, openDialog } from '../base/kit.js';
+import { type Column, confirmed, type Filter, filled, list, moment } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
 import { type PersonSession, people } from '../parts/people.js';
 import { signingKeys } from '../parts/signing-keys.js';
@@ -25,25 +26,14 @@ type Data = {
   readonly signing: Answer<'signing-keys'>;
 };
 
+/** Seconds. */
 const graces = [
-  { seconds: 0, text: 'no longer' },
-  { seconds: 3_600, text: 'an hour' },
-  { seconds: 86_400, text: 'a day' },
-  { seconds: 604_800, text: 'a week' },
-  { seconds: 2_592_000, text: 'thirty days' },
+  ['0', 'no longer'],
+  ['3600', 'an hour'],
+  ['86400', 'a day'],
+  ['604800', 'a week'],
+  ['2592000', 'thirty days'],
 ] as const;
-
-/** Asks for what the form holds. Null: it was cancelled. */
-const filled = async (title: string, fields: TemplateResult, verb: string): Promise<FormData | null> => {
-  const { dialog, closed } = openDialog(
-    title,
-    html`<form method="dialog" class="form"><h2>${title}</h2>${fields}
-      <div class="buttons">${verb === 'Close' ? nothing : html`<button type="button" class="quiet" @click=${() => dialog.close('')}>Cancel</button>`}
-        <button value="done">${verb}</button></div></form>`,
-  );
-  const form = dialog.querySelector('form');
-  return (await closed) === 'done' && form !== null ? new FormData(form) : null;
-};
 
 class KeysScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
@@ -116,7 +106,7 @@ class KeysScreen extends Screen<Data> {
     const form = await filled(
       `Rotate ${name}`,
       html`<p>A new key gets this name. Give it to the programs that use the old one before that ends. An old one that the configuration names stays ended after a restart.</p>
-        <label>The old key works for <select name="grace">${graces.map(({ seconds, text }) => html`<option value=${seconds} ?selected=${seconds === 86_400}>${text}</option>`)}</select></label>`,
+        <label>The old key works for <select name="grace">${options(graces, '86400')}</select></label>`,
       'Rotate',
     );
     if (form === null) return;
