@@ -206,14 +206,14 @@ describe('how dates are written', () => {
     expect(withDateStyle(withDatePrecision(short, 'day'), '')).toEqual({ precision: 'day' });
     expect(withDateStyle(short, '')).toBeNull();
     expect(withDatePrecision(undefined, 'century')).toBeNull();
-    expect(styleChoices('de', undefined).map(({ text }) => text)).toEqual([
+    expect(styleChoices('de', undefined).map(([, text]) => text)).toEqual([
       'Usual: 13. Feb. 2026',
       'Short: 13.02.2026',
       'Medium: 13. Feb. 2026',
       'Long: 13. Februar 2026',
       'Full: Freitag, 13. Februar 2026',
     ]);
-    expect(styleChoices('en', 'month')[0]?.text).toBe('Usual: February 2026');
+    expect(styleChoices('en', 'month')[0]?.[1]).toBe('Usual: February 2026');
     expect(precisionChoices).toHaveLength(6);
   });
 });

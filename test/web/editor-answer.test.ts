@@ -53,13 +53,13 @@ test('columns of dates are those of the answer and of the drill that are written
 });
 
 test('ways to write dates are shown by examples, the usual one first', () => {
-  const labels = (choices: readonly { readonly label: string }[]) => choices.map(({ label }) => label);
+  const labels = (choices: readonly (readonly [string, string])[]) => choices.map(([, label]) => label);
   const german = createFormat('de');
   const month = styleChoices({ name: 'Month', grain: 'month' }, {}, german);
   expect(labels(month)).toEqual(['Februar 2026', '02/2026', 'Feb. 2026']);
   const day = styleChoices({ name: 'Sold', grain: undefined }, {}, german);
   expect(labels(day)).toEqual(['13. Feb. 2026', '13.02.2026', '13. Februar 2026', 'Freitag, 13. Februar 2026']);
-  expect(day.map(({ value }) => value)).toEqual(['', 'short', 'long', 'full']);
+  expect(day.map(([value]) => value)).toEqual(['', 'short', 'long', 'full']);
   expect(labels(precisionChoices({ style: 'short' }, german))).toEqual([
     'Time if there is one',
     '2026',

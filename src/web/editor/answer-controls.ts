@@ -7,6 +7,7 @@ import type { Chart } from '../../domain/dashboard/chart.js';
 import type { Comparison } from '../../domain/dashboard/metric.js';
 import { type ColumnDates, datePrecisions, dateStyles } from '../../domain/datamart/dates.js';
 import type { Format } from '../base/format.js';
+import { type Choice, options } from '../base/options.js';
 import { type Catalogue, sameColumn } from './catalogue.js';
 import { type DatedColumn, datedColumns, precisionChoices, styleChoices } from './dated.js';
 import type { Draft } from './draft.js';
@@ -22,8 +23,6 @@ export type Editing = {
   readonly act: (action: Action) => boolean;
 };
 
-type Choice = { readonly value: string; readonly label: string };
-
 const comparedGrains = ['day', 'week', 'month', 'quarter', 'year'] as const;
 type ComparedGrain = (typeof comparedGrains)[number];
 
@@ -36,7 +35,7 @@ const select = (
   choose: (value: string) => void,
 ): TemplateResult =>
   html`<select part="input" aria-label=${label} title=${label} @change=${(event: Event) => choose(chosenIn(event))}>
-    ${choices.map(({ value, label: of }) => html`<option value=${value} .selected=${value === now}>${of}</option>`)}
+    ${options(choices, now)}
   </select>`;
 
 /** A value that the core refuses goes back to the one before. */
@@ -58,16 +57,16 @@ const sorting = ({ draft, format: { text }, act }: Editing): TemplateResult => {
   const names = [...draft.dimensions, ...draft.measures, ...draft.calculations].map(({ name }) => name);
   const [now] = draft.sort;
   const direction = now?.direction ?? 'DESC';
-  const choices = [
-    { value: '', label: text('Not sorted') },
-    ...names.map((name, at) => ({ value: String(at), label: name })),
+  const choices: readonly Choice[] = [
+    ['', text('Not sorted')],
+    ...names.map((name, at) => [String(at), name] as const),
   ];
   const place = now === undefined ? '' : String(names.indexOf(now.name));
   const choose = (value: string) =>
     act({ kind: 'sort', name: value === '' ? null : (names[Number(value)] ?? null), direction });
-  const directions = [
-    { value: 'ASC', label: text('Ascending') },
-    { value: 'DESC', label: text('Descending') },
+  const directions: readonly Choice[] = [
+    ['ASC', text('Ascending')],
+    ['DESC', text('Descending')],
   ];
   const turn = (value: string) =>
     now !== undefined && act({ kind: 'sort', name: now.name, direction: value === 'ASC' ? 'ASC' : 'DESC' });
@@ -84,9 +83,9 @@ const comparing = (editing: Editing): TemplateResult => {
   const dates = readableFields(draft, catalogue).filter(({ isDate }) => isDate);
   const now = draft.comparison;
   const place = now === null ? -1 : dates.findIndex(({ column }) => sameColumn(column, now.column));
-  const choices = [
-    { value: '-1', label: text('No comparison') },
-    ...dates.map(({ label }, at) => ({ value: String(at), label })),
+  const choices: readonly Choice[] = [
+    ['-1', text('No comparison')],
+    ...dates.map(({ label }, at) => [String(at), label] as const),
   ];
   const choose = (value: string) => {
     const column = dates[Number(value)]?.column;
@@ -98,7 +97,7 @@ const comparing = (editing: Editing): TemplateResult => {
 };
 
 const distance = (now: Comparison, { draft, format: { text }, act }: Editing): TemplateResult => {
-  const choices = comparedGrains.map((grain) => ({ value: grain, label: grainName(grain, text) }));
+  const choices = comparedGrains.map((grain) => [grain, grainName(grain, text)] as const);
   const choose = (value: string) => act({ kind: 'compare', comparison: { ...now, grain: value as ComparedGrain } });
   const give = (value: string) => act({ kind: 'compare', comparison: { ...now, periods: Number(value) } });
   const isUnused = draft.dimensions.length > 0;
@@ -112,14 +111,14 @@ const writing = ({ draft: { chart }, format: { text }, act }: Editing): Template
   const now = { format, unit, currency, notation };
   const write = (change: Partial<Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'>>): boolean =>
     act({ kind: 'formatNumbers', numbers: { ...now, ...change } });
-  const formats = [
-    { value: 'number', label: text('Number') },
-    { value: 'percent', label: text('Percent') },
+  const formats: readonly Choice[] = [
+    ['number', text('Number')],
+    ['percent', text('Percent')],
   ];
-  const notations = [
-    { value: '', label: text('Automatic length') },
-    { value: 'full', label: text('All digits') },
-    { value: 'compact', label: text('Compact') },
+  const notations: readonly Choice[] = [
+    ['', text('Automatic length')],
+    ['full', text('All digits')],
+    ['compact', text('Compact')],
   ];
   const short = (value: string) => write({ notation: value === 'full' || value === 'compact' ? value : undefined });
   const money = (value: string) => write({ currency: value === '' ? undefined : value.trim().toUpperCase() });
@@ -137,7 +136,7 @@ const datesOf = (column: DatedColumn, { draft, format, act }: Editing): Template
   const write = (change: ColumnDates): boolean =>
     act({ kind: 'formatDates', name, dates: { style, precision, ...change } });
   const known = styleChoices(column, { precision }, format);
-  const styled = known.some(({ value }) => value === style) ? (style ?? '') : '';
+  const styled = known.some(([value]) => value === style) ? (style ?? '') : '';
   const precise = precisionChoices({ style }, format);
   const chosen = <Value extends string>(values: readonly Value[], value: string): Value | undefined =>
     values.find((one) => one === value);

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { Predicate } from '../../domain/filter/filter.js';
 import type { Field } from '../../domain/guest/fields.js';
 import type { Text } from '../../texts/text.js';
+import { type Choice, options } from '../base/options.js';
 
 /** What is conditioned, and where a change goes. */
 export type Conditioned = {
@@ -38,9 +39,12 @@ const yesOrNo = ({ name, predicate, change, text }: Conditioned): TemplateResult
   const isYes = predicate?.kind === 'oneOf' && predicate.values[0] === true;
   const choose = (event: Event) =>
     change({ kind: 'oneOf', values: [(event.target as HTMLSelectElement).value === 'yes'] });
+  const choices: readonly Choice[] = [
+    ['yes', text('Yes')],
+    ['no', text('No')],
+  ];
   return html`<select part="input" aria-label=${text('Filter by {name}', { name })} @change=${choose}>
-    <option value="yes" ?selected=${isYes}>${text('Yes')}</option>
-    <option value="no" ?selected=${!isYes}>${text('No')}</option>
+    ${options(choices, isYes ? 'yes' : 'no')}
   </select>`;
 };
 

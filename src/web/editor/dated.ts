@@ -1,13 +1,8 @@
 /** The columns of a draft that show dates, and how their dates are written. Pure. */
 import type { TimeGrain } from '../../domain/dashboard/metric.js';
-import {
-  type ColumnDates,
-  type DatePrecision,
-  type DateStyle,
-  datePrecisions,
-  dateStyles,
-} from '../../domain/datamart/dates.js';
+import { type ColumnDates, type DateStyle, datePrecisions, dateStyles } from '../../domain/datamart/dates.js';
 import type { Format } from '../base/format.js';
+import type { Choice } from '../base/options.js';
 import { type Catalogue, findField } from './catalogue.js';
 import type { Draft } from './draft.js';
 import { isPeriod, measureType } from './fitting.js';
@@ -46,8 +41,6 @@ export const withDates = (draft: Draft, name: string, { style, precision }: Colu
 /** The thirteenth: no reader takes the day for the month. */
 export const sampleDate = '2026-02-13T14:05:09';
 
-type Choice = { readonly value: DateStyle | DatePrecision | ''; readonly label: string };
-
 /** The styles by examples, the usual one first and without a value. */
 export const styleChoices = (
   { grain }: DatedColumn,
@@ -55,16 +48,15 @@ export const styleChoices = (
   format: Format,
 ): readonly Choice[] => {
   const write = (style?: DateStyle): string => format.dimension(sampleDate, 'date', grain, { style, precision });
-  const others = dateStyles.map((style) => ({ value: style, label: write(style) }));
+  const others = dateStyles.map((style) => [style, write(style)] as const);
   const usual = write();
-  return [{ value: '', label: usual }, ...others.filter(({ label }) => label !== usual)];
+  return [['', usual], ...others.filter(([, label]) => label !== usual)];
 };
 
 /** The precisions by examples. The first one, without a value, is that of each date. */
 export const precisionChoices = ({ style }: ColumnDates, format: Format): readonly Choice[] => [
-  { value: '', label: format.text('Time if there is one') },
-  ...datePrecisions.map((precision) => ({
-    value: precision,
-    label: format.dimension(sampleDate, 'date', undefined, { style, precision }),
-  })),
+  ['', format.text('Time if there is one')],
+  ...datePrecisions.map(
+    (precision) => [precision, format.dimension(sampleDate, 'date', undefined, { style, precision })] as const,
+  ),
 ];

@@ -3,7 +3,6 @@
  * whose value the token enforces and shows is locked: its value has no control.
  */
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import { live } from 'lit/directives/live.js';
 import type { FilterValue } from '../../domain/filter/filter.js';
 import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestFilter } from '../../domain/guest/view.js';
@@ -11,6 +10,7 @@ import type { FilterValues, OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { closeIcon, lockIcon } from '../base/icons.js';
 import type { CallOnDashboard } from '../base/operations.js';
+import { type Choice, options } from '../base/options.js';
 import { exported } from '../base/parts.js';
 import { baseStyles } from '../base/theme.js';
 import {
@@ -320,10 +320,7 @@ export class FilterBar extends LitElement {
     };
     return html`<select part="control" aria-label=${this.format.text('{name} period', { name: titleOf(filter) })} @change=${change}>
       ${isRange ? html`<option value="" disabled selected>${this.format.text('Custom')}</option>` : null}
-      <option value="" .selected=${live(!isRange && chosen === '')}>${this.format.text('Any time')}</option>
-      ${names.map(
-        (each) => html`<option value=${each} .selected=${live(each === chosen)}>${inWords(each, this.format)}</option>`,
-      )}
+      ${options([['', this.format.text('Any time')], ...names.map((each) => [each, inWords(each, this.format)] as const)], isRange ? undefined : chosen)}
     </select>`;
   }
 
@@ -363,12 +360,16 @@ export class FilterBar extends LitElement {
       if (!(event.target instanceof HTMLSelectElement)) return;
       this.#tell(name, event.target.value === '' ? undefined : event.target.value === 'true');
     };
+    const { text, yesOrNo } = this.format;
+    const choices: readonly Choice[] = [
+      ['', text('All')],
+      ['true', yesOrNo(true)],
+      ['false', yesOrNo(false)],
+    ];
     return html`<fieldset part="filter">
       <legend>${title}</legend>
       <select part="control" aria-label=${title} @change=${change}>
-        <option value="" ?selected=${value === undefined}>${this.format.text('All')}</option>
-        <option value="true" ?selected=${value === true}>${this.format.yesOrNo(true)}</option>
-        <option value="false" ?selected=${value === false}>${this.format.yesOrNo(false)}</option>
+        ${options(choices, String(value ?? ''))}
       </select>
     </fieldset>`;
   }

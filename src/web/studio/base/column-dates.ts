@@ -7,9 +7,8 @@ import {
   dateStyles,
 } from '../../../domain/datamart/dates.js';
 import { createFormat } from '../../base/format.js';
+import type { Choice } from '../../base/options.js';
 import { sampleDate } from '../../editor/dated.js';
-
-export type Choice = { readonly value: string; readonly text: string };
 
 /** Each style by an example in the language. */
 export const styleChoices = (language: string, precision: DatePrecision | undefined): readonly Choice[] => {
@@ -17,11 +16,10 @@ export const styleChoices = (language: string, precision: DatePrecision | undefi
   const write = (style?: DateStyle): string =>
     format.dimension(sampleDate, 'date', undefined, { style, precision: precision ?? 'day' });
   return [
-    { value: '', text: `Usual: ${write()}` },
-    ...dateStyles.map((style) => ({
-      value: style,
-      text: `${style.charAt(0).toUpperCase()}${style.slice(1)}: ${write(style)}`,
-    })),
+    ['', `Usual: ${write()}`],
+    ...dateStyles.map(
+      (style) => [style, `${style.charAt(0).toUpperCase()}${style.slice(1)}: ${write(style)}`] as const,
+    ),
   ];
 };
 
@@ -34,8 +32,8 @@ const precisionText: Readonly<Record<DatePrecision, string>> = {
 };
 
 export const precisionChoices: readonly Choice[] = [
-  { value: '', text: 'Time if it has one' },
-  ...datePrecisions.map((value) => ({ value, text: precisionText[value] })),
+  ['', 'Time if it has one'],
+  ...datePrecisions.map((value) => [value, precisionText[value]] as const),
 ];
 
 /** Null: as usual, which is what a column has at first. */

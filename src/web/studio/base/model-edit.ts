@@ -63,6 +63,14 @@ export const ownershipOf = (model: StoredModel, table: StoredTable): string => {
   return table.tenancyPath === null ? 'related' : `path:${table.tenancyPath}`;
 };
 
+/** Whose the rows of a table can be, as choices. */
+export const anyOwners = [
+  ['related', 'By a relationship to an owned table'],
+  ['shared', 'Everybody’s: all tenants read every row'],
+] as const;
+export const columnOwner = ({ columnName }: { readonly columnName: string }) =>
+  [`column:${columnName}`, `Column ${columnName} has the client id`] as const;
+
 /** The relationships that can say whose the rows of a table are, where there are several. */
 export const waysOf = (model: StoredModel, table: StoredTable): readonly StoredRelationship[] => {
   const isTable = (name: string): boolean => name === keyOf(table) || name === table.tableName;

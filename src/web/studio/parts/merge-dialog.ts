@@ -1,6 +1,7 @@
 /** A dialog for two authors: what each changed, and a choice where both changed the same thing. Nothing is dropped unasked. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { AuthorConflict } from '../../../domain/dashboard/merge/merge-authors.js';
+import { options } from '../../base/options.js';
 import type { Choices, Merged } from '../base/content.js';
 import { openDialog, valueText } from '../base/kit.js';
 import { textOf } from '../base/screen.js';
@@ -85,7 +86,7 @@ const tableOf = (
     ({ path, base, given, current }) => html`<tr>
       <td>${placeText(path, merged)}</td>
       <td><select aria-label="Choice for ${placeText(path, merged)}" @change=${(event: Event) => choose(path, (event.target as HTMLSelectElement).value)}>
-        ${(['', 'current', 'given'] as const).map((whose) => html`<option value=${whose} ?selected=${whose === (choices[path] ?? '')}>${words[whose]}</option>`)}
+        ${options(Object.entries(words), choices[path] ?? '')}
       </select></td>
       <td>${valueText(current)}</td><td>${valueText(given)}</td><td>${valueText(base)}</td>
     </tr>`,

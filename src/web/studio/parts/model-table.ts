@@ -7,8 +7,9 @@ import { keyed } from 'lit/directives/keyed.js';
 import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
 import { isOfKind } from '../../../domain/datamart/datatypes.js';
 import type { ColumnDates } from '../../../domain/datamart/dates.js';
+import { options } from '../../base/options.js';
 import type { Api } from '../base/api.js';
-import { type Choice, precisionChoices, styleChoices, withDatePrecision, withDateStyle } from '../base/column-dates.js';
+import { precisionChoices, styleChoices, withDatePrecision, withDateStyle } from '../base/column-dates.js';
 import {
   detailOf,
   numberKindOf,
@@ -20,6 +21,8 @@ import {
 } from '../base/column-numbers.js';
 import { badge } from '../base/kit.js';
 import {
+  anyOwners,
+  columnOwner,
   keyOf,
   ownershipOf,
   type StoredColumn,
@@ -145,17 +148,17 @@ export class ModelTable extends LitElement {
     const { table, described } = this;
     const { description, synonyms } = tableNotes(described.notes, key);
     const now = ownershipOf(described.model, table);
-    const option = (value: string, text: string): TemplateResult =>
-      html`<option value=${value} ?selected=${value === now}>${text}</option>`;
     const own = table.datamartTableColumns.filter(({ isCustomColumn }) => !isCustomColumn);
+    const ways = waysOf(described.model, table).map(
+      ({ relationshipName }) => [`path:${relationshipName}`, `By the relationship ${relationshipName}`] as const,
+    );
+    const owners = [...anyOwners, ...ways, ...own.map(columnOwner)];
     return html`<div class="form wide">
       <div class="row">
         <label>Label<input maxlength="120" .value=${table.label} @change=${(event: Event) => this.#model((model) => withStoredTable(model, key, { label: valueIn(event) }))} /></label>
         <label>Whose rows are these?
           <select data-at=${this.#place('owner')} @change=${(event: Event) => this.#model((model) => withOwnership(model, key, valueIn(event)))}>
-            ${option('related', 'By a relationship to an owned table')} ${option('shared', 'Everybody’s: all tenants read every row')}
-            ${waysOf(described.model, table).map(({ relationshipName }) => option(`path:${relationshipName}`, `By the relationship ${relationshipName}`))}
-            ${own.map(({ columnName }) => option(`column:${columnName}`, `Column ${columnName} has the client id`))}
+            ${options(owners, now)}
           </select>
         </label>
       </div>
@@ -193,8 +196,7 @@ export class ModelTable extends LitElement {
       <td><input data-at=${this.#place('description', columnName)} aria-label="Description of ${name}" maxlength="2000" autocomplete="off" .value=${description ?? ''} @change=${(event: Event) => say({ description: valueIn(event) })} /></td>
       <td><input data-at=${this.#place('synonyms', columnName)} aria-label="Synonyms of ${name}" maxlength="2000" autocomplete="off" .value=${synonyms.join(', ')} @change=${(event: Event) => say({ synonyms: valueIn(event) })} /></td>
       <td><select data-at=${this.#place('type', columnName)} aria-label="What ${name} means" @change=${(event: Event) => say({ columnType: valueIn(event) })}>
-        <option value="" ?selected=${columnType === null}>not said</option>
-        ${typesFor(column).map((type) => html`<option ?selected=${type === columnType}>${type}</option>`)}
+        ${options([['', 'not said'], ...typesFor(column).map((type) => [type, type] as const)], columnType ?? '')}
       </select></td>
       <td>${this.#boolean(key, column)} ${this.#numbers(key, column)} ${this.#dates(key, column)}</td>
       <td><input type="checkbox" data-at=${this.#place('shown', columnName)} aria-label="Show ${name}" .checked=${!isHide} @change=${(event: Event) => change({ isHide: !isChecked(event) })} /></td>
@@ -228,7 +230,7 @@ export class ModelTable extends LitElement {
     };
     const kind = numberKindOf(numbers);
     return html`<div class="numbers">
-      <select aria-label="How numbers of ${name} are written" @change=${choose}>${numberKinds.map((one) => html`<option value=${one} ?selected=${one === kind}>${numberKindText[one]}</option>`)}</select>
+      <select aria-label="How numbers of ${name} are written" @change=${choose}>${options(Object.entries(numberKindText), kind)}</select>
       ${kind === 'money' || kind === 'unit' ? html`<input aria-label=${`${kind === 'money' ? 'Currency' : 'Unit'} of ${name}`} maxlength="20" autocomplete="off" .value=${detailOf(numbers)} @change=${say} />` : nothing}
       <label class="inline"><input type="checkbox" aria-label="Short numbers of ${name}" .checked=${numbers?.notation === 'compact'} @change=${(event: Event) => write(() => withShortNumbers(numbers ?? {}, isChecked(event)))} /> 1.2M</label>
     </div>`;
@@ -240,11 +242,9 @@ export class ModelTable extends LitElement {
     const name = `${key}.${columnName}`;
     const write = (next: ColumnDates | null): void =>
       this.#model((model) => withColumn(model, key, columnName, { dates: next }));
-    const options = (choices: readonly Choice[], now = ''): readonly TemplateResult[] =>
-      choices.map(({ value, text }) => html`<option value=${value} ?selected=${value === now}>${text}</option>`);
     return html`<div class="numbers dates">
-      <select aria-label="How dates of ${name} are written" @change=${(event: Event) => write(withDateStyle(dates, valueIn(event)))}>${options(styleChoices(navigator.language, dates?.precision), dates?.style)}</select>
-      <select aria-label="How precise dates of ${name} are" @change=${(event: Event) => write(withDatePrecision(dates, valueIn(event)))}>${options(precisionChoices, dates?.precision)}</select>
+      <select aria-label="How dates of ${name} are written" @change=${(event: Event) => write(withDateStyle(dates, valueIn(event)))}>${options(styleChoices(navigator.language, dates?.precision), dates?.style ?? '')}</select>
+      <select aria-label="How precise dates of ${name} are" @change=${(event: Event) => write(withDatePrecision(dates, valueIn(event)))}>${options(precisionChoices, dates?.precision ?? '')}</select>
     </div>`;
   }
 

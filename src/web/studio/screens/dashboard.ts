@@ -30,9 +30,9 @@ import {
 } from '../base/content.js';
 import { editsOf } from '../base/edits.js';
 import { loadElements } from '../base/elements.js';
-import { asked, confirmed, link } from '../base/kit.js';
+import { addressChoice, asked, confirmed, link } from '../base/kit.js';
 import { listColumns, type ModelColumn } from '../base/model-columns.js';
-import { addressOf, navigate, type Place } from '../base/routes.js';
+import { addressOf, type Place } from '../base/routes.js';
 import { Screen, textOf } from '../base/screen.js';
 import { newId } from '../base/tiles.js';
 import { keepViewer, nameOf, openView, readKeptViewer, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
@@ -217,17 +217,8 @@ class DashboardScreen extends Screen<Data> {
 
   #widths(): TemplateResult {
     const now = this.place.query.get('width') ?? '';
-    const choose = (event: Event): void => {
-      const url = new URL(location.href);
-      const { value } = event.target as HTMLSelectElement;
-      if (value === '') url.searchParams.delete('width');
-      else url.searchParams.set('width', value);
-      navigate(url.pathname + url.search, true);
-    };
-    return html`<label>Width <select @change=${choose}>
-      <option value="" ?selected=${now === ''}>as wide as there is room</option>
-      ${widths.map(({ name, title }) => html`<option value=${name} ?selected=${name === now}>${title}</option>`)}
-    </select></label>`;
+    const choices = widths.map(({ name, title }) => [name, title] as const);
+    return addressChoice('width', 'Width', [['', 'as wide as there is room'], ...choices], now);
   }
 
   #dashboardOf(data: Data, seen: Seen | undefined): TemplateResult {

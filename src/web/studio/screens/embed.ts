@@ -2,8 +2,8 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/session-test.js';
 import { type EmbedFacts, linesOf, pageKinds } from '../base/embed-lines.js';
-import { link } from '../base/kit.js';
-import { addressOf, navigate } from '../base/routes.js';
+import { addressChoice, link } from '../base/kit.js';
+import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import type { PolicyFacts } from '../base/viewer.js';
 
@@ -20,7 +20,7 @@ const choicesIn = ({ templates, facts }: Data, query: URLSearchParams) => {
   const signers = issuers ?? [];
   const ways = cookieName === null ? [] : ['cookie', 'token'];
   const wanted = (name: string, all: readonly (string | null)[]) =>
-    all.find((one) => (one ?? '') === query.get(name)) ?? all[0];
+    all.find((one) => (one ?? 'any') === query.get(name)) ?? all[0];
   return {
     origin,
     pages,
@@ -51,22 +51,6 @@ const sessionsText = ({ issuers, cookieName }: EmbedFacts): TemplateResult => {
   return html`Signed by ${names}and sent as Bearer${cookieName === null ? '' : html` or in the cookie <code>${cookieName}</code>`}:
     <code>gateway.session</code>.`;
 };
-
-const choose = (event: Event): void => {
-  const { name, value } = event.target as HTMLSelectElement;
-  const url = new URL(location.href);
-  url.searchParams.set(name, value);
-  navigate(url.pathname + url.search, true);
-};
-
-const select = (
-  name: string,
-  label: string,
-  options: readonly (readonly [value: string, text: string])[],
-  chosen: string,
-): TemplateResult => html`<label>${label} <select name=${name} @change=${choose}>
-  ${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${text}</option>`)}
-</select></label>`;
 
 class EmbedScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
@@ -112,28 +96,28 @@ class EmbedScreen extends Screen<Data> {
     const { dashboard, kind, page, issuer, way, ...offered } = chosen;
     const itself = (one: string) => [one, one] as const;
     return html`<div class="toolbar narrowing">
-          ${select(
+          ${addressChoice(
             'dashboard',
             'Dashboard',
             templates.map(({ template, name }) => [template, name] as const),
             dashboard ?? '',
           )}
-          ${select('kind', 'Page', pageKinds.map(itself), kind)}
-          ${offered.pages.length < 2 ? nothing : select('page', 'Origin of the page', offered.pages.map(itself), page)}
+          ${addressChoice('kind', 'Page', pageKinds.map(itself), kind)}
+          ${offered.pages.length < 2 ? nothing : addressChoice('page', 'Origin of the page', offered.pages.map(itself), page)}
           ${
             offered.signers.length < 2
               ? nothing
-              : select(
+              : addressChoice(
                   'issuer',
                   'Issuer of the session',
-                  offered.signers.map((one) => [one ?? '', one ?? 'any'] as const),
-                  issuer ?? '',
+                  offered.signers.map((one) => itself(one ?? 'any')),
+                  issuer ?? 'any',
                 )
           }
           ${
             offered.ways.length < 2
               ? nothing
-              : select(
+              : addressChoice(
                   'session',
                   'Session',
                   [

@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/model-editor.js';
 import '../parts/model-diagram.js';
+import { options } from '../../base/options.js';
 import { hasRole, type OperationAnswer, StudioError } from '../base/api.js';
 import type { Ends } from '../base/cardinality.js';
 import { newModelKey, renamePlaces } from '../base/kept-places.js';
@@ -20,7 +21,7 @@ import {
   withTable,
   withTenants,
 } from '../base/model-draft.js';
-import { findModel, type StoredModel } from '../base/model-edit.js';
+import { anyOwners, columnOwner, findModel, type StoredModel } from '../base/model-edit.js';
 import type { Described, Notes } from '../base/model-notes.js';
 import { type ModelPlace, placeIn } from '../base/model-score.js';
 import { type Keys, keysOf, type TableTenancy, tenancyOf } from '../base/model-tenancy.js';
@@ -205,22 +206,17 @@ class ModelScreen extends Screen<Data> {
         const next = { ...draft, tenants: { ...tenants, [field]: column } };
         this.draft = field === 'key' ? withTable(next, tenants.table, { ownership: { kind: 'column', column } }) : next;
       };
-    const options = (now: string): readonly TemplateResult[] =>
-      (table?.columns ?? []).map(
-        ({ columnName }) => html`<option ?selected=${columnName === now}>${columnName}</option>`,
-      );
+    const columns = (table?.columns ?? []).map(({ columnName }) => [columnName, columnName] as const);
+    const names = draft.tables.map((each) => [qualified(each.table), qualified(each.table)] as const);
     return html`<label>Which table has one row for each tenant?
-        <select @change=${choose}>
-          <option value="" ?selected=${tenants === null}>Choose a table</option>
-          ${draft.tables.map((each) => html`<option ?selected=${qualified(each.table) === tenants?.table}>${qualified(each.table)}</option>`)}
-        </select>
+        <select @change=${choose}>${options([['', 'Choose a table'], ...names], tenants?.table ?? '')}</select>
       </label>
       ${
         tenants === null
           ? nothing
           : html`<div class="row">
-              <label>Its key, the client id<select @change=${change('key')}>${options(tenants.key)}</select></label>
-              <label>The tenant’s name<select @change=${change('name')}>${options(tenants.name)}</select></label>
+              <label>Its key, the client id<select @change=${change('key')}>${options(columns, tenants.key)}</select></label>
+              <label>The tenant’s name<select @change=${change('name')}>${options(columns, tenants.name)}</select></label>
             </div>`
       }`;
   }
@@ -241,18 +237,13 @@ class ModelScreen extends Screen<Data> {
     const relabel = (event: Event): void => change({ label: (event.target as HTMLInputElement).value });
     const owned = (event: Event): void => change({ ownership: ownershipOf((event.target as HTMLSelectElement).value) });
     const now = ownership.kind === 'column' ? `column:${ownership.column}` : ownership.kind;
-    const option = (value: string, text: string): TemplateResult =>
-      html`<option value=${value} ?selected=${value === now}>${text}</option>`;
+    const owners = [...anyOwners, ...table.columns.map(columnOwner)];
     return html`<tr>
       <td><input type="checkbox" aria-label="Use ${name}" .checked=${isUsed} @change=${use} /></td>
       <td><code>${name}</code></td>
       <td><input aria-label="Label of ${name}" maxlength="120" .value=${label} ?disabled=${!isUsed} @change=${relabel} /></td>
       <td>
-        <select aria-label="Whose rows ${name} holds" ?disabled=${!isUsed} @change=${owned}>
-          ${option('related', 'By a relationship to an owned table')}
-          ${option('shared', 'Everybody’s: all tenants read every row')}
-          ${table.columns.map(({ columnName }) => option(`column:${columnName}`, `Column ${columnName} has the client id`))}
-        </select>
+        <select aria-label="Whose rows ${name} holds" ?disabled=${!isUsed} @change=${owned}>${options(owners, now)}</select>
       </td>
     </tr>`;
   }

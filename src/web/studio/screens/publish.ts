@@ -1,5 +1,6 @@
 /** Roll-outs: what a changed template would do to each tenant's copy, doing it in steps, and taking it back. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { options } from '../../base/options.js';
 import { type Answer, hasRole } from '../base/api.js';
 import { personIn, readHistory, type TemplateHistory } from '../base/editions.js';
 import { badge, type Column, confirmed, type Filter, link, list, moment, valueText } from '../base/kit.js';
@@ -133,12 +134,15 @@ class PublishScreen extends Screen<Data> {
       const others = this.choices.filter((one) => !isThis(one));
       this.choices = value === 'template' || value === 'tenant' ? [...others, { clientId, path, take: value }] : others;
     };
-    const option = (value: string, text: string): TemplateResult =>
-      html`<option value=${value} ?selected=${value === now}>${text}</option>`;
+    const takes = [
+      ['', 'not decided'],
+      ['template', 'the template’s'],
+      ['tenant', 'the tenant’s own'],
+    ] as const;
     return html`<tr>
       <td>${clientId}</td><td><code>${path}</code></td><td>${valueText(base)}</td><td>${valueText(template)}</td><td>${valueText(tenant)}</td>
       <td><select aria-label="Choice for ${path} of ${clientId}" @change=${choose}>
-        ${option('', 'not decided')}${option('template', 'the template’s')}${option('tenant', 'the tenant’s own')}
+        ${options(takes, now)}
       </select></td>
     </tr>`;
   }

@@ -1,5 +1,6 @@
 /** The databases: connect one or upload it, read its tables anew, and see what it has. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { options } from '../../base/options.js';
 import { hasRole, type OperationAnswer, type OperationInput } from '../base/api.js';
 import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
 import { readCatalogue } from '../base/read-source.js';
@@ -88,12 +89,11 @@ class SourcesScreen extends Screen<Data> {
     const choose = (event: Event): void => {
       this.kind = (event.target as HTMLSelectElement).value as Kind;
     };
+    const choices = Object.entries(kinds).map(([kind, { title }]) => [kind, title] as const);
     return html`<div class="head"><h1>Connect a database</h1><p>The connection is tried before anything is stored.</p></div>
       <form class="form card" @submit=${this.#create}>
         <label>Kind
-          <select name="kind" @change=${choose}>
-            ${Object.entries(kinds).map(([kind, { title }]) => html`<option value=${kind} ?selected=${kind === this.kind}>${title}</option>`)}
-          </select>
+          <select name="kind" @change=${choose}>${options(choices, this.kind)}</select>
         </label>
         <label>Name <span class="hint">how Studio calls it</span><input name="name" required maxlength="120" autocomplete="off" /></label>
         ${port === null ? fileFields : serverFields(port, this.kind === 'POSTGRES')}
