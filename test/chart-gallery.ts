@@ -1,5 +1,5 @@
 /** Returns the text of docs/reference/chart-gallery.md from the dashboard of the golden pictures; `npm run docs` writes the file. */
-import { type ChartType, chartTypes } from '../src/domain/dashboard/chart.js';
+import { type ChartType, chartTypes } from '../src/model/dashboard/chart.js';
 import { definitionOf } from './product/chart-metrics.js';
 
 /** JSON with a space after each colon and comma. */

@@ -177,9 +177,9 @@ const mayImportTypes: Readonly<Record<string, readonly string[]>> = {
 const isSharedCode = (file: string, target: string): boolean =>
   (file.startsWith('web/studio/') && /^domain\/(datamart\/|dashboard\/abilities)/.test(target)) ||
   (/^web\/(?:base|editor)\//.test(file) && /^domain\/(?:datamart\/dates|query\/numbers)\.js$/.test(target)) ||
-  (file === 'web/editor/edit.ts' && target === 'domain/guest/column-formats.js') ||
-  (file === 'web/charts/pictures/draw.ts' && target === 'domain/markup.js') ||
-  (file === 'web/editor/preview.ts' && target === 'domain/guest/combining.js') ||
+  (file === 'web/editor/edit.ts' && target === 'model/guest/column-formats.js') ||
+  (file === 'web/charts/pictures/draw.ts' && target === 'model/markup.js') ||
+  (file === 'web/editor/preview.ts' && target === 'model/guest/combining.js') ||
   (file.startsWith('web/elements/') && /^domain\/deliver\/(?:address|recipients)\./.test(target));
 
 const folderOf = (path: string): string => {

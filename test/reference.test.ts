@@ -8,7 +8,7 @@ import {
   renderSettingsFile,
   renderVariables,
 } from '../src/cli/reference.js';
-import { logChapters } from '../src/domain/log-events.js';
+import { logChapters } from '../src/model/log-events.js';
 import { renderChartGallery } from './chart-gallery.js';
 import { type Manifest, renderElementsPage } from './elements-page.js';
 import { renderTypesPage } from './types-page.js';

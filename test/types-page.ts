@@ -1,15 +1,15 @@
 /** Writes docs/reference/types.md from the table of types. */
 
-import { abilitiesOf } from '../src/domain/dashboard/abilities.js';
-import { aggregates as everyAggregate } from '../src/domain/dashboard/metric.js';
+import { abilitiesOf } from '../src/model/dashboard/abilities.js';
+import { aggregates as everyAggregate } from '../src/model/dashboard/metric.js';
 import {
   type Datatype,
   type DatatypeKind,
   datatypeRows,
   sourceKind,
   type ValueKind,
-} from '../src/domain/datamart/datatypes.js';
-import type { DatasourceType } from '../src/domain/organization.js';
+} from '../src/model/datamart/datatypes.js';
+import type { DatasourceType } from '../src/model/organization.js';
 
 const titles: Readonly<Record<DatasourceType, string>> = {
   DUCKDB: 'DuckDB',

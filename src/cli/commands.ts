@@ -3,7 +3,7 @@
  * help and a start are fast: this file and what it imports must stay small.
  */
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { nearestName } from '../domain/nearest-name.js';
+import { nearestName } from '../model/nearest-name.js';
 import { WrongCall } from './kit/exit.js';
 
 type Entry = {

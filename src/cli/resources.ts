@@ -11,7 +11,7 @@ import { listGuestTokens, revokeGuestTokens } from '../contract/guest-token-admi
 import { createServiceToken, deleteServiceToken, listServiceTokens } from '../contract/service-tokens.js';
 import { listDashboards } from '../contract/workspace-dashboards.js';
 import { deleteWorkspace, listWorkspaces } from '../contract/workspaces.js';
-import { nearestName } from '../domain/nearest-name.js';
+import { nearestName } from '../model/nearest-name.js';
 import { type Answer, jsonOption, printAnswer, serviceUrl, yesOption } from './kit/declare.js';
 import { WrongCall } from './kit/exit.js';
 import { printable, tableText } from './kit/terminal.js';

@@ -5,8 +5,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Call, Transport } from '../contract/client.js';
-import { handled } from '../domain/handled.js';
-import type { Clock } from '../domain/ports.js';
 import { forgetExplanations } from '../gateway/audit/append.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { auditCommands, auditEraser, keepPolicyText } from '../gateway/audit/commands.js';
@@ -70,6 +68,8 @@ import { createCountUnfinished } from '../gateway/unfinished-work.js';
 import { type Capabilities, fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailable.js';
 import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
+import { handled } from '../model/handled.js';
+import type { Clock } from '../model/ports.js';
 import type { Cache } from '../platform/cache.js';
 import { type Closers, closeAll, createClosers } from '../platform/close-all.js';
 import type { Database } from '../platform/database.js';

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import type { Request } from 'express';
 import { z } from 'zod';
-import { capabilityNames } from '../domain/capability.js';
-import { gatewayIdMend, isGatewayId } from '../domain/gateway-id.js';
-import { nearestName } from '../domain/nearest-name.js';
 import type { Identify } from '../gateway/authenticate/host-session.js';
 import type { UpstreamSettings } from '../gateway/upstream/http-upstream.js';
+import { capabilityNames } from '../model/capability.js';
+import { gatewayIdMend, isGatewayId } from '../model/gateway-id.js';
+import { nearestName } from '../model/nearest-name.js';
 import type { Cache } from '../platform/cache.js';
 import { hookSecretMend, isHookSecret } from '../platform/hook-secrets.js';
 import type { Limiters } from '../platform/limiter.js';

@@ -3,10 +3,10 @@
  * the start is refused until an operator accepts the loss.
  */
 import { join, resolve } from 'node:path';
-import { handled } from '../domain/handled.js';
-import type { Clock } from '../domain/ports.js';
 import type { AuditEvent } from '../gateway/audit/audit.js';
 import type { LedgerTables } from '../gateway/ledger/tables.js';
+import { handled } from '../model/handled.js';
+import type { Clock } from '../model/ports.js';
 import { systemClock } from '../platform/clock.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';

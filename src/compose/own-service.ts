@@ -3,13 +3,13 @@
  * name of the policy's data app, by code of this process; no request over HTTP can ask this way.
  */
 import { hkdfSync } from 'node:crypto';
-import { capabilityNames } from '../domain/capability.js';
-import type { ApiKeyCaller } from '../domain/guest/caller.js';
 import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { unavailable } from '../gateway/upstream/unavailable.js';
 import type { GatewayUpstream } from '../gateway/upstream/upstream.js';
 import type { Dispatch } from '../http/bind.js';
 import { inProcessTransport } from '../http/in-process.js';
+import { capabilityNames } from '../model/capability.js';
+import type { ApiKeyCaller } from '../model/guest/caller.js';
 import type { KeyRing } from '../platform/sealing.js';
 import type { Store } from '../store/store.js';
 

@@ -1,15 +1,15 @@
 /** Builds the service: the dispatch of every operation over its store, and its background jobs. */
 import { hash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { Reports } from '../domain/deliver/reports.js';
-import type { FindTheme } from '../domain/guest/view.js';
-import { handled } from '../domain/handled.js';
-import { keyHintOf } from '../domain/organization.js';
-import type { Clock, Digest, Ids, Tag, Tokens } from '../domain/ports.js';
-import type { Engine } from '../domain/query/engine.js';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
 import type { AdmissionLimits, Authenticate } from '../http/admission.js';
 import { createDispatch, type Dispatch } from '../http/bind.js';
+import type { FindTheme } from '../model/guest/view.js';
+import { handled } from '../model/handled.js';
+import { keyHintOf } from '../model/organization.js';
+import type { Clock, Digest, Ids, Tag, Tokens } from '../model/ports.js';
+import type { Engine } from '../model/query/engine.js';
+import type { Reports } from '../model/schedule/reports.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Database } from '../platform/database.js';

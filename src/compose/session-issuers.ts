@@ -2,8 +2,8 @@
  * The accepted issuers of sessions: the demo's while it runs, the one of the simple settings, and those of the list.
  */
 import { demoIssuer } from '../demo/host.js';
-import type { Clock } from '../domain/ports.js';
-import type { KeySource } from '../domain/studio/signing-keys.js';
+import type { Clock } from '../model/ports.js';
+import type { KeySource } from '../model/signing-keys.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { ConfiguredIssuer } from '../platform/issuers.js';

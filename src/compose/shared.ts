@@ -1,8 +1,8 @@
 /** Opens what the replicas of an installation share: the counters of limits and the gateway's cache. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../domain/ports.js';
 import { type AddressOf, createAddresses } from '../http/address.js';
 import type { AdmissionLimits } from '../http/admission.js';
+import type { Clock } from '../model/ports.js';
 import { type BudgetName, createBudget } from '../platform/budget.js';
 import type { Cache } from '../platform/cache.js';
 import { createMemoryCache } from '../platform/cache-memory.js';

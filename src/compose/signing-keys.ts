@@ -1,5 +1,5 @@
 /** Reads which keys sign and check, from the configuration and from the key sets that were fetched. */
-import type { KeySet, ReadSigningKeys, SigningKey } from '../domain/studio/signing-keys.js';
+import type { KeySet, ReadSigningKeys, SigningKey } from '../model/signing-keys.js';
 import type { Config } from '../platform/config.js';
 import { keysFor } from '../platform/jwt-keys.js';
 import { thumbprintOf } from '../platform/thumbprint.js';

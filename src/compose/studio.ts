@@ -1,12 +1,12 @@
 /** Builds Studio over a gateway and a service of the same process. */
 import type { RequestHandler, Router } from 'express';
-import type { Reports } from '../domain/deliver/reports.js';
-import { handled } from '../domain/handled.js';
-import type { Clock } from '../domain/ports.js';
-import type { ReadQueries } from '../domain/query/watch.js';
-import { whole } from '../domain/slices.js';
-import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
+import { handled } from '../model/handled.js';
+import type { Clock } from '../model/ports.js';
+import type { ReadQueries } from '../model/query/watch.js';
+import type { Reports } from '../model/schedule/reports.js';
+import type { ReadSigningKeys } from '../model/signing-keys.js';
+import { whole } from '../model/slices.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';

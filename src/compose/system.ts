@@ -1,6 +1,6 @@
 /** Reads what Studio shows of this process. */
 import type { Registry } from 'prom-client';
-import type { ReadLive } from '../domain/query/live.js';
+import type { ReadLive } from '../model/query/live.js';
 import type { Config } from '../platform/config.js';
 import type { Check, Readiness } from '../platform/readiness.js';
 import { type ReadSystem, type SystemNumber, withoutSecrets } from '../studio/system.js';

@@ -1,11 +1,11 @@
 /** Reads the files of themes, and chooses the theme of a client. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { FindTheme, GuestTheme } from '../domain/guest/view.js';
+import type { FindTheme, GuestTheme } from '../model/guest/view.js';
+import { themeWarnings } from '../model/theme/contrast.js';
+import { decodeTheme } from '../model/theme/design-tokens.js';
 import { type Config, ConfigError } from '../platform/config.js';
 import type { Log } from '../platform/log.js';
-import { themeWarnings } from '../theme/contrast.js';
-import { decodeTheme } from '../theme/design-tokens.js';
 
 type Fault = { readonly file: string; readonly path: string; readonly mend: string };
 type Loaded = { readonly theme: GuestTheme | null; readonly faults: readonly Fault[] };

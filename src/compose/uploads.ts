@@ -1,11 +1,11 @@
 /** Builds what takes files in Studio. */
 import { resolve } from 'node:path';
-import type { Datasource } from '../domain/organization.js';
-import type { Clock } from '../domain/ports.js';
-import { whole } from '../domain/slices.js';
 import { readFileKind } from '../engine/uploads/file-kind.js';
 import { createMakeDatabase } from '../engine/uploads/make-database.js';
 import { assertPlainUpload } from '../engine/uploads/plain-database.js';
+import type { Datasource } from '../model/organization.js';
+import type { Clock } from '../model/ports.js';
+import { whole } from '../model/slices.js';
 import type { Settings } from '../platform/config.js';
 import type { AssertReachable } from '../platform/reach.js';
 import { createUploadFolder, isUploadIn } from '../platform/upload-folder.js';

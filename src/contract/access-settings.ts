@@ -1,7 +1,7 @@
 /** Access settings of embeds. Both ways to create an embed take them. */
 import { z } from 'zod';
-import { type AccessSettings, allowanceNames } from '../domain/dashboard/embed.js';
-import { recordOf } from '../domain/record-of.js';
+import { type AccessSettings, allowanceNames } from '../model/dashboard/embed.js';
+import { recordOf } from '../model/record-of.js';
 import { filterColumns, identifier, list } from './fields.js';
 
 const flag = z.boolean().optional();

@@ -1,7 +1,7 @@
 /** API keys of data apps. A key is sent only in the answer that creates it. */
 import { z } from 'zod';
-import type { StoredApiKey } from '../domain/credentials.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import type { StoredApiKey } from '../model/credentials.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import { decodePagination, identifier, limits, pagination, queryPagination, text } from './fields.js';
 import { asIs, operation } from './operation.js';
 

@@ -3,8 +3,8 @@
  * operators. Routes, roles, the audit, tools of assistants, the reference and the oracles are made from it.
  */
 import type { z } from 'zod';
-import type { StudioRole } from '../domain/studio/person.js';
-import type { Reads } from '../domain/studio/reads.js';
+import type { StudioRole } from '../model/person.js';
+import type { Reads } from '../model/reads.js';
 
 /** Who may call it in Studio, and what the answer tells. */
 export type Rule = {

@@ -1,6 +1,6 @@
 /** Erases a client. An operation of this project, in the style of the interface. */
 import { z } from 'zod';
-import type { ErasedClient } from '../domain/organization.js';
+import type { ErasedClient } from '../model/organization.js';
 import { identifier } from './fields.js';
 import { noError, operation } from './operation.js';
 

@@ -1,8 +1,8 @@
-import type { DatePrecision } from '../domain/datamart/dates.js';
-import type { DownloadColumn, DownloadRows } from '../domain/guest/download.js';
-import type { Cell } from '../domain/query/engine.js';
-import { excerpt } from '../domain/query/excerpt.js';
-import { speechOf } from '../texts/messages.js';
+import type { DatePrecision } from '../model/datamart/dates.js';
+import type { DownloadColumn, DownloadRows } from '../model/guest/download.js';
+import type { Cell } from '../model/query/engine.js';
+import { excerpt } from '../model/query/excerpt.js';
+import { speechOf } from '../model/texts/messages.js';
 import { formula } from './xlsx/cells.js';
 import { missingRows } from './xlsx/missing-rows.js';
 

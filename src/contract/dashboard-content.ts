@@ -3,9 +3,9 @@
  * references to them stay valid.
  */
 import { z } from 'zod';
-import { type ContentChange, contentChangeKinds } from '../domain/dashboard/changes.js';
-import type { Dashboard, DashboardContent, TriedMetric } from '../domain/dashboard/dashboard.js';
-import type { AuthorConflict } from '../domain/dashboard/merge/merge-authors.js';
+import { type ContentChange, contentChangeKinds } from '../model/dashboard/changes.js';
+import type { Dashboard, DashboardContent, TriedMetric } from '../model/dashboard/dashboard.js';
+import type { AuthorConflict } from '../model/dashboard/merge/merge-authors.js';
 import { dashboardExport, type ExportedDashboard, encodeContent, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
 import { identifier, limits, list } from './fields.js';

@@ -1,6 +1,6 @@
 /** Operation 4: creates a dashboard of one client with its embed. The request is JSON, or a form with a file. */
 import { z } from 'zod';
-import type { Embed } from '../domain/dashboard/embed.js';
+import type { Embed } from '../model/dashboard/embed.js';
 import { dashboardAccessSettings, exampleSettings } from './access-settings.js';
 import { importedData } from './dashboard-versions.js';
 import { schemaPairs } from './dashboards.js';

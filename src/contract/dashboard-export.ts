@@ -3,14 +3,9 @@
  * their version in `_meta.version`. Templates are files in this format, and `importDashboardData` takes its `data`.
  */
 import { z } from 'zod';
-import type { DashboardContent, DashboardFilter } from '../domain/dashboard/dashboard.js';
-import {
-  maxLineage,
-  measureAggregates,
-  type SqlDefinition,
-  type VisualDefinition,
-} from '../domain/dashboard/metric.js';
-import { translationsFault } from '../domain/dashboard/translations.js';
+import type { DashboardContent, DashboardFilter } from '../model/dashboard/dashboard.js';
+import { maxLineage, measureAggregates, type SqlDefinition, type VisualDefinition } from '../model/dashboard/metric.js';
+import { translationsFault } from '../model/dashboard/translations.js';
 import type { Encoded } from './callable.js';
 import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';

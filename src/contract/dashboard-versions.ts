@@ -4,8 +4,8 @@
  */
 
 import { z } from 'zod';
-import type { DashboardContent } from '../domain/dashboard/dashboard.js';
-import { isRecord } from '../domain/is-record.js';
+import type { DashboardContent } from '../model/dashboard/dashboard.js';
+import { isRecord } from '../model/is-record.js';
 import { dashboardData, dashboardDataV1, exportVersion } from './dashboard-export.js';
 import { identifier } from './fields.js';
 

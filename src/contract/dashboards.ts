@@ -1,6 +1,6 @@
 /** Deletes, exports and imports dashboards. */
 import { z } from 'zod';
-import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { Dashboard } from '../model/dashboard/dashboard.js';
 import { dashboardExport, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
 import { identifier, limits, list } from './fields.js';

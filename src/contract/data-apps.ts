@@ -1,8 +1,8 @@
 /** Operations 5, 6 and 7, and the list of data apps. */
 import { z } from 'zod';
-import type { Embed } from '../domain/dashboard/embed.js';
-import type { DataApp } from '../domain/organization.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import type { Embed } from '../model/dashboard/embed.js';
+import type { DataApp } from '../model/organization.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import type { Encoded } from './callable.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { operation } from './operation.js';

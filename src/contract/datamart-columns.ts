@@ -1,6 +1,6 @@
 /** An operation of this project: the tables and columns of a datamart by name, for the host's backend. */
 import { z } from 'zod';
-import { type Datamart, qualifiedName } from '../domain/datamart/datamart.js';
+import { type Datamart, qualifiedName } from '../model/datamart/datamart.js';
 import { identifier } from './fields.js';
 import { noError, operation } from './operation.js';
 

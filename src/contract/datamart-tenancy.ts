@@ -1,7 +1,7 @@
 /** An operation of this project: which client the rows of each table of a datamart belong to, and why. */
 import { z } from 'zod';
-import type { Datamart } from '../domain/datamart/datamart.js';
-import { describeOwnership, type TableOwnership } from '../domain/datamart/table-ownership.js';
+import type { Datamart } from '../model/datamart/datamart.js';
+import { describeOwnership, type TableOwnership } from '../model/datamart/table-ownership.js';
 import { identifier } from './fields.js';
 import { noError, operation } from './operation.js';
 

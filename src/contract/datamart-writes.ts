@@ -1,7 +1,7 @@
 /** Creates a datamart, and updates one (operation 9 of the specification). */
 import { z } from 'zod';
-import type { Datamart } from '../domain/datamart/datamart.js';
-import type { TenancyWarning } from '../domain/datamart/table-ownership.js';
+import type { Datamart } from '../model/datamart/datamart.js';
+import type { TenancyWarning } from '../model/datamart/table-ownership.js';
 import {
   cacheTtlSeconds,
   newTenancySettings,

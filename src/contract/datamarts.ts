@@ -1,9 +1,9 @@
 /** Operations 8 and 10: list and delete datamarts. */
 import { z } from 'zod';
-import type { Datamart, DatamartColumn, DatamartTable, ListedDatamart, Tenancy } from '../domain/datamart/datamart.js';
-import { columnKind, mayBeBoolean } from '../domain/datamart/datatypes.js';
-import { draftRelationships, nameTables } from '../domain/datamart/relationships.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import type { Datamart, DatamartColumn, DatamartTable, ListedDatamart, Tenancy } from '../model/datamart/datamart.js';
+import { columnKind, mayBeBoolean } from '../model/datamart/datatypes.js';
+import { draftRelationships, nameTables } from '../model/datamart/relationships.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import type { Encoded } from './callable.js';
 import { cardinality, columnDates, columnNumbers, join } from './datamart-fields.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';

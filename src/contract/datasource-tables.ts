@@ -1,11 +1,11 @@
 /** Ours: the tables of a datasource, with what one may propose from their keys and names. */
 import { z } from 'zod';
-import { type ColumnRef, qualifiedName } from '../domain/datamart/datamart.js';
-import { columnKind, wireKind } from '../domain/datamart/datatypes.js';
-import type { ProposedRelationship, SourceProposals } from '../domain/datamart/source-proposals.js';
-import type { SourceTable } from '../domain/datamart/source-schema.js';
-import type { DatasourceType } from '../domain/organization.js';
-import type { ColumnRepeats } from '../domain/query/engine.js';
+import { type ColumnRef, qualifiedName } from '../model/datamart/datamart.js';
+import { columnKind, wireKind } from '../model/datamart/datatypes.js';
+import type { ProposedRelationship, SourceProposals } from '../model/datamart/source-proposals.js';
+import type { SourceTable } from '../model/datamart/source-schema.js';
+import type { DatasourceType } from '../model/organization.js';
+import type { ColumnRepeats } from '../model/query/engine.js';
 import type { Encoded } from './callable.js';
 import { cardinality } from './datamart-fields.js';
 import { decodePagination, identifier, pagination, queryPagination, text } from './fields.js';

@@ -1,10 +1,10 @@
 /** Datasources: the databases that hold the customers' rows. No answer contains their credentials. */
 
 import { z } from 'zod';
-import { readHost } from '../domain/host.js';
-import { isRecord } from '../domain/is-record.js';
-import type { Datasource, DatasourceSummary } from '../domain/organization.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import { readHost } from '../model/host.js';
+import { isRecord } from '../model/is-record.js';
+import type { Datasource, DatasourceSummary } from '../model/organization.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import { decodePagination, identifier, limits, pagination, queryPagination, text } from './fields.js';
 import { operation } from './operation.js';
 

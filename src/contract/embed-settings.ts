@@ -1,6 +1,6 @@
 /** Changes to an existing embed by its data app. */
 import { z } from 'zod';
-import type { Embed } from '../domain/dashboard/embed.js';
+import type { Embed } from '../model/dashboard/embed.js';
 import { accessSettings } from './access-settings.js';
 import { identifier, limits } from './fields.js';
 import { noError, operation } from './operation.js';

@@ -1,9 +1,9 @@
 /** Operations 2 and 3, and the lists of a data app's embeds and of their metrics. */
 import { z } from 'zod';
-import type { Dashboard } from '../domain/dashboard/dashboard.js';
-import type { Embed } from '../domain/dashboard/embed.js';
-import type { Metric } from '../domain/dashboard/metric.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import type { Dashboard } from '../model/dashboard/dashboard.js';
+import type { Embed } from '../model/dashboard/embed.js';
+import type { Metric } from '../model/dashboard/metric.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import { accessSettings, dashboardAccessSettings, exampleSettings } from './access-settings.js';
 import type { Encoded } from './callable.js';
 import { decodePagination, identifier, limits, pagination, queryPagination } from './fields.js';

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { isRecord } from '../domain/is-record.js';
+import { isRecord } from '../model/is-record.js';
 
 type Context = z.core.ParseContextInternal & { readonly abortEarly?: boolean };
 

@@ -1,8 +1,8 @@
 /** What a guest is told about the filters that it may use itself. */
 import { z } from 'zod';
-import type { EffectiveAccess } from '../domain/guest/end-user-filters.js';
-import { accessColumns, accessSwitches } from '../domain/guest/grant.js';
-import { recordOf } from '../domain/record-of.js';
+import type { EffectiveAccess } from '../model/guest/end-user-filters.js';
+import { accessColumns, accessSwitches } from '../model/guest/grant.js';
+import { recordOf } from '../model/record-of.js';
 import type { Encoded } from './callable.js';
 
 const columns = z.array(z.object({ tableName: z.string(), columns: z.array(z.string()) }));

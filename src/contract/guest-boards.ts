@@ -1,8 +1,8 @@
 /** Layouts and views that guests save. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import type { LayoutCard } from '../domain/dashboard/dashboard.js';
-import { guestLimits } from '../domain/guest/metric.js';
-import type { ListedView } from '../domain/guest/saved-view.js';
+import type { LayoutCard } from '../model/dashboard/dashboard.js';
+import { guestLimits } from '../model/guest/metric.js';
+import type { ListedView } from '../model/guest/saved-view.js';
 import { guestFilterValues, identifier, list, named } from './fields.js';
 import { gridCard } from './guest-metrics.js';
 import { encodeView, exampleView, guestView } from './guest-view.js';

@@ -1,7 +1,7 @@
 /** Questions in words. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import { type ChatAnswer, chatLimits } from '../domain/chat/chat.js';
-import { measureAggregates } from '../domain/dashboard/metric.js';
+import { type ChatAnswer, chatLimits } from '../model/chat/chat.js';
+import { measureAggregates } from '../model/dashboard/metric.js';
 import { columnRef, guestFilterValues, identifier, limits, list, tableRef } from './fields.js';
 import { newGuestDefinition } from './guest-definition.js';
 import { language, readErrors } from './guest-reads.js';

@@ -1,6 +1,6 @@
 /** Queries several metrics of a dashboard with one request. Each answer is sent as soon as it is there. */
 import { z } from 'zod';
-import type { DashboardPart } from '../domain/guest/view.js';
+import type { DashboardPart } from '../model/guest/view.js';
 import type { Encoded } from './callable.js';
 import { identifier, list } from './fields.js';
 import { exampleQuery, exampleReply, guestQuery, language, queryErrors } from './guest-reads.js';

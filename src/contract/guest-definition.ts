@@ -3,8 +3,8 @@
  * RLS variables) must not become valid in a request of a browser.
  */
 import { z } from 'zod';
-import { measureAggregates } from '../domain/dashboard/metric.js';
-import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../domain/guest/metric.js';
+import { measureAggregates } from '../model/dashboard/metric.js';
+import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../model/guest/metric.js';
 import { columnRef, guestFilterValue, identifier, limits, list, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 

@@ -1,7 +1,7 @@
 /** An operation of this project: what a guest token opens. */
 import { z } from 'zod';
-import { guestOperationNames } from '../domain/guest/access.js';
-import type { GuestEmbeds } from '../domain/guest/view.js';
+import { guestOperationNames } from '../model/guest/access.js';
+import type { GuestEmbeds } from '../model/guest/view.js';
 import { readErrors } from './guest-reads.js';
 import { noError, operation } from './operation.js';
 

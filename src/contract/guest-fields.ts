@@ -1,7 +1,7 @@
 /** An operation of this project: the fields on which a guest may build metrics. */
 import { z } from 'zod';
-import { aggregates, measureAggregates } from '../domain/dashboard/metric.js';
-import type { FieldTable, GuestFields } from '../domain/guest/fields.js';
+import { aggregates, measureAggregates } from '../model/dashboard/metric.js';
+import type { FieldTable, GuestFields } from '../model/guest/fields.js';
 import type { Encoded } from './callable.js';
 import { cardinality, columnDates, columnNumbers } from './datamart-fields.js';
 import { identifier } from './fields.js';

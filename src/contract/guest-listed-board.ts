@@ -1,6 +1,6 @@
 /** An own dashboard in a list, as guests read it. */
 import { z } from 'zod';
-import type { ListedBoard } from '../domain/guest/own-board.js';
+import type { ListedBoard } from '../model/guest/own-board.js';
 import type { Encoded } from './callable.js';
 
 export const listedBoard = z

@@ -1,10 +1,10 @@
 /**
  * Metrics that guests create. Operations of this project, in the style of the interface. Each write needs a permission
- * in the token (`guestWrites` in domain/guest/access.ts).
+ * in the token (`guestWrites` in model/guest/access.ts).
  */
 import { z } from 'zod';
-import { lastRow } from '../domain/guest/layout.js';
-import type { GuestMetric } from '../domain/guest/view.js';
+import { lastRow } from '../model/guest/layout.js';
+import type { GuestMetric } from '../model/guest/view.js';
 import { guestFilterValues, identifier, limits, list } from './fields.js';
 import { guestDefinition, newGuestDefinition } from './guest-definition.js';
 import { encodeMetric, exampleGuestMetric, guestMetric } from './guest-reads.js';

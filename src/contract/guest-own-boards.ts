@@ -1,7 +1,7 @@
 /** Own dashboards of guests, made of the cards of a dashboard. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import { guestLimits } from '../domain/guest/metric.js';
-import type { ListedBoard, OwnBoard } from '../domain/guest/own-board.js';
+import { guestLimits } from '../model/guest/metric.js';
+import type { ListedBoard, OwnBoard } from '../model/guest/own-board.js';
 import type { Encoded } from './callable.js';
 import { identifier, list } from './fields.js';
 import { encodeListedBoard, listedBoard } from './guest-listed-board.js';

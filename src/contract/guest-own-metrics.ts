@@ -1,6 +1,6 @@
 /** The metrics that a guest may change, and their definitions. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import type { OwnDefinition, OwnMetric } from '../domain/guest/metric.js';
+import type { OwnDefinition, OwnMetric } from '../model/guest/metric.js';
 import { identifier } from './fields.js';
 import { newGuestDefinition } from './guest-definition.js';
 import { readErrors } from './guest-reads.js';

@@ -3,10 +3,9 @@
  * so no request has a field for SQL.
  */
 import { z } from 'zod';
-import { reportFormats } from '../domain/deliver/schedule.js';
-import type { FilterValue } from '../domain/filter/filter.js';
-import { periods } from '../domain/filter/period.js';
-import { guestPermissionNames } from '../domain/guest/grant.js';
+import type { FilterValue } from '../model/filter/filter.js';
+import { periods } from '../model/filter/period.js';
+import { guestPermissionNames } from '../model/guest/grant.js';
 import {
   type CrossFilter,
   type GuestDashboard,
@@ -16,8 +15,9 @@ import {
   type GuestTheme,
   greatestOptions,
   type MetricReply,
-} from '../domain/guest/view.js';
-import { recordOf } from '../domain/record-of.js';
+} from '../model/guest/view.js';
+import { recordOf } from '../model/record-of.js';
+import { reportFormats } from '../model/schedule/schedule.js';
 import type { Encoded } from './callable.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';

@@ -1,10 +1,10 @@
 /** Reports and alerts by e-mail that a guest schedules. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import type { ToldDelivery, ToldSchedule } from '../domain/deliver/history.js';
-import { mostWatched } from '../domain/deliver/operator.js';
-import { type Audience, mostNamed, mostRecipients } from '../domain/deliver/recipients.js';
-import { type ListedChannel, mostListed, mostSchedules } from '../domain/deliver/reports.js';
-import type { ListedSchedule } from '../domain/deliver/schedule.js';
+import type { ToldDelivery, ToldSchedule } from '../model/schedule/history.js';
+import { mostWatched } from '../model/schedule/operator.js';
+import { type Audience, mostNamed, mostRecipients } from '../model/schedule/recipients.js';
+import { type ListedChannel, mostListed, mostSchedules } from '../model/schedule/reports.js';
+import type { ListedSchedule } from '../model/schedule/schedule.js';
 import { identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
 import {

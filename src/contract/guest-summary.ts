@@ -1,8 +1,8 @@
 /** Summaries of cards, and suggestions of metrics. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import type { Suggestion } from '../domain/chat/suggestions.js';
-import type { Fact } from '../domain/summary/facts.js';
-import type { Summary } from '../domain/summary/summary.js';
+import type { Fact } from '../model/chat/facts.js';
+import type { Suggestion } from '../model/chat/suggestions.js';
+import type { Summary } from '../model/chat/summary.js';
 import type { Encoded } from './callable.js';
 import { columnRef, guestFilterValues, identifier, list } from './fields.js';
 import { newGuestDefinition } from './guest-definition.js';

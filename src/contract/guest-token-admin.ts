@@ -1,7 +1,7 @@
 /** Lists and revokes guest tokens. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import type { ListedGuestToken } from '../domain/credentials.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import type { ListedGuestToken } from '../model/credentials.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { noError, operation } from './operation.js';
 

@@ -1,7 +1,7 @@
 /** Operation 1: guest tokens. A field that the specification does not name is refused. */
 import { z } from 'zod';
-import { accessColumns, accessSwitches, guestPermissionNames } from '../domain/guest/grant.js';
-import { recordOf } from '../domain/record-of.js';
+import { accessColumns, accessSwitches, guestPermissionNames } from '../model/guest/grant.js';
+import { recordOf } from '../model/record-of.js';
 import { filterColumns, filterValues, identifier, limits, list } from './fields.js';
 import { operation } from './operation.js';
 

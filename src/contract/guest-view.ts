@@ -1,6 +1,6 @@
 /** A view that a guest saved, as guests read it. */
 import { z } from 'zod';
-import type { ListedView } from '../domain/guest/saved-view.js';
+import type { ListedView } from '../model/guest/saved-view.js';
 import type { Encoded } from './callable.js';
 import { guestFilterValue } from './fields.js';
 

@@ -1,6 +1,6 @@
 /** Parts of a metric's definition that exports and requests of guests share. */
 import { z } from 'zod';
-import { type Chart, chartTypes, seriesTypes, tones } from '../domain/dashboard/chart.js';
+import { type Chart, chartTypes, seriesTypes, tones } from '../model/dashboard/chart.js';
 import {
   type Calculation,
   type Comparison,
@@ -8,10 +8,10 @@ import {
   type Dimension,
   type HavingTree,
   maxPeriods,
-} from '../domain/dashboard/metric.js';
-import { datePrecisions, dateStyles } from '../domain/datamart/dates.js';
-import type { Predicate } from '../domain/filter/filter.js';
-import { periods } from '../domain/filter/period.js';
+} from '../model/dashboard/metric.js';
+import { datePrecisions, dateStyles } from '../model/datamart/dates.js';
+import type { Predicate } from '../model/filter/filter.js';
+import { periods } from '../model/filter/period.js';
 import { columnRef, identifier, limits, list, scalar, text } from './fields.js';
 
 const operators = ['=', '<>', '<', '<=', '>', '>='] as const;

@@ -1,6 +1,6 @@
 /** Operation 16: a metric's data for the host's backend. */
 import { z } from 'zod';
-import type { BackendQuery, MetricReply } from '../domain/guest/view.js';
+import type { BackendQuery, MetricReply } from '../model/guest/view.js';
 import type { Encoded } from './callable.js';
 import { columnDates, columnNumbers } from './datamart-fields.js';
 import { filterValues, identifier, limits, scalar } from './fields.js';

@@ -3,10 +3,10 @@
  * checks are derived from it. This file must not import Express, SQL or use cases.
  */
 import { z } from 'zod';
-import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/guest/caller.js';
-import type { Code } from '../domain/refusal.js';
-import type { Slices } from '../domain/slices.js';
-import type { Reads } from '../domain/studio/reads.js';
+import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../model/guest/caller.js';
+import type { Reads } from '../model/reads.js';
+import type { Code } from '../model/refusal.js';
+import type { Slices } from '../model/slices.js';
 import type { Callable, Encoded, ToolWords } from './callable.js';
 
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };

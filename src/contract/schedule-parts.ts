@@ -1,16 +1,16 @@
 /** Parts of schedules that users and the host make alike. */
 import { z } from 'zod';
-import { changeBases, changes, levels } from '../domain/deliver/alert.js';
-import { catchUps } from '../domain/deliver/catch-up.js';
-import type { WatchedSchedule } from '../domain/deliver/operator.js';
-import { weekdays } from '../domain/deliver/recurrence.js';
+import { changeBases, changes, levels } from '../model/schedule/alert.js';
+import { catchUps } from '../model/schedule/catch-up.js';
+import type { WatchedSchedule } from '../model/schedule/operator.js';
+import { weekdays } from '../model/schedule/recurrence.js';
 import {
   type Delivery,
   deliveryReasons,
   deliveryStates,
   reportFormats,
   type Schedule,
-} from '../domain/deliver/schedule.js';
+} from '../model/schedule/schedule.js';
 import type { Encoded } from './callable.js';
 import { guestFilterValues, identifier, list } from './fields.js';
 

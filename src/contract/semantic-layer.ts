@@ -1,7 +1,7 @@
 /** Operation 11: the semantic layer of a datamart. Four operations share one path. */
 import { z } from 'zod';
-import type { Datamart, DatamartTable } from '../domain/datamart/datamart.js';
-import type { SemanticTable } from '../domain/datamart/semantic-layer.js';
+import type { Datamart, DatamartTable } from '../model/datamart/datamart.js';
+import type { SemanticTable } from '../model/datamart/semantic-layer.js';
 import type { Encoded } from './callable.js';
 import { identifier, limits, list, text } from './fields.js';
 import { operation } from './operation.js';

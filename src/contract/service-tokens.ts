@@ -3,8 +3,8 @@
  * style of API keys.
  */
 import { z } from 'zod';
-import type { StoredKey } from '../domain/credentials.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import type { StoredKey } from '../model/credentials.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import { encodeCredential, listedCredential, newCredential, rotation } from './api-keys.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { asIs, operation } from './operation.js';

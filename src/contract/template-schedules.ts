@@ -1,10 +1,10 @@
 /** Reports that the host schedules for all tenants of a template. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import type { ToldDelivery } from '../domain/deliver/history.js';
-import { mostHostListed, type ToldHostSchedule } from '../domain/deliver/host-schedule.js';
-import { mostNamed, type Recipients } from '../domain/deliver/recipients.js';
-import { mostSchedules } from '../domain/deliver/reports.js';
-import { deliveryStates } from '../domain/deliver/schedule.js';
+import type { ToldDelivery } from '../model/schedule/history.js';
+import { mostHostListed, type ToldHostSchedule } from '../model/schedule/host-schedule.js';
+import { mostNamed, type Recipients } from '../model/schedule/recipients.js';
+import { mostSchedules } from '../model/schedule/reports.js';
+import { deliveryStates } from '../model/schedule/schedule.js';
 import type { Encoded } from './callable.js';
 import { identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';

@@ -1,7 +1,7 @@
 /** Tiles of a dashboard, as exports and guests' reads have them. */
 import { z } from 'zod';
-import { pictureFault, type Tile } from '../domain/dashboard/tile.js';
-import type { BoardTile } from '../domain/guest/own-board.js';
+import { pictureFault, type Tile } from '../model/dashboard/tile.js';
+import type { BoardTile } from '../model/guest/own-board.js';
 import { identifier, limits, list, text } from './fields.js';
 
 const place = {

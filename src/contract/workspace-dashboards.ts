@@ -1,8 +1,8 @@
 /** Operations 13 to 15: the dashboards and metrics of a workspace. */
 import { z } from 'zod';
-import type { Dashboard } from '../domain/dashboard/dashboard.js';
-import type { Metric } from '../domain/dashboard/metric.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import type { Dashboard } from '../model/dashboard/dashboard.js';
+import type { Metric } from '../model/dashboard/metric.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import { identifier, limits, list, pagination } from './fields.js';
 import { noError, operation } from './operation.js';
 

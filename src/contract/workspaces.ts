@@ -1,7 +1,7 @@
 /** Operation 12, and the list of workspaces. */
 import { z } from 'zod';
-import type { Workspace } from '../domain/organization.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import type { Workspace } from '../model/organization.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import { decodePagination, identifier, list, pagination, queryPagination, text } from './fields.js';
 import { noError, operation } from './operation.js';
 

@@ -1,4 +1,6 @@
 /** Checks an alert with the recipient's own guest token, by the operation that the recipient's browser would call. */
+import type { Tag } from '../model/ports.js';
+import type { Cell } from '../model/query/engine.js';
 import {
   type Alert,
   type AlertAnswer,
@@ -8,11 +10,9 @@ import {
   alertFault,
   judge,
   observe,
-} from '../domain/deliver/alert.js';
-import type { OpenAlert } from '../domain/deliver/open-report.js';
-import type { Schedule } from '../domain/deliver/schedule.js';
-import type { Tag } from '../domain/ports.js';
-import type { Cell } from '../domain/query/engine.js';
+} from '../model/schedule/alert.js';
+import type { OpenAlert } from '../model/schedule/open-report.js';
+import type { Schedule } from '../model/schedule/schedule.js';
 import type { AlertText } from './alert-text.js';
 import type { Ask } from './ask.js';
 

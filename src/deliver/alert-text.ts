@@ -1,10 +1,10 @@
 /** Says what a check of an alert found. Names and values come from guests, hosts and tenants' rows, and are never markup. */
-import type { ColumnNumbers } from '../domain/datamart/datamart.js';
-import { dateParts, precisionOf } from '../domain/datamart/dates.js';
-import type { AlertCondition, CellDates } from '../domain/deliver/alert.js';
-import type { Cell } from '../domain/query/engine.js';
-import { writeExactly } from '../domain/query/numbers.js';
-import type { Speech } from '../texts/messages.js';
+import type { ColumnNumbers } from '../model/datamart/datamart.js';
+import { dateParts, precisionOf } from '../model/datamart/dates.js';
+import type { Cell } from '../model/query/engine.js';
+import { writeExactly } from '../model/query/numbers.js';
+import type { AlertCondition, CellDates } from '../model/schedule/alert.js';
+import type { Speech } from '../model/texts/messages.js';
 import { plainLine } from './plain-line.js';
 
 /** What one check found, as the recipient's own token read it. */

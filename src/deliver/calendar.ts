@@ -1,6 +1,6 @@
 /** The calendar of schedules: cron expressions in time zones, by croner. */
 import { Cron } from 'croner';
-import type { Calendar } from '../domain/deliver/recurrence.js';
+import type { Calendar } from '../model/schedule/recurrence.js';
 
 /** Without wildcards in the hour, an hour that the clock repeats counts once. With one, each hour that passes counts. */
 const options = { mode: '5-part', paused: true, fixedTimeRule: 'no-wildcard' } as const;

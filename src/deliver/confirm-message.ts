@@ -1,5 +1,5 @@
 /** Writes the message that asks an address to confirm itself. It names neither a tenant nor a dashboard. */
-import { speechOf } from '../texts/messages.js';
+import { speechOf } from '../model/texts/messages.js';
 import { htmlOf, linkOf, type Message } from './message.js';
 
 export type ConfirmText = {

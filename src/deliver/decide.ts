@@ -1,12 +1,12 @@
 /** Decides what a recipient gets of a message now, and reads it by the recipient's own right alone. */
 import { randomUUID } from 'node:crypto';
-import type { OpenReport } from '../domain/deliver/open-report.js';
-import type { KnownAddress } from '../domain/deliver/recipients.js';
-import type { Reports } from '../domain/deliver/reports.js';
-import type { ClaimedDelivery, Schedule } from '../domain/deliver/schedule.js';
-import type { GuestCaller } from '../domain/guest/caller.js';
-import { Refusal } from '../domain/refusal.js';
-import { readLanguage } from '../texts/messages.js';
+import type { GuestCaller } from '../model/guest/caller.js';
+import { Refusal } from '../model/refusal.js';
+import type { OpenReport } from '../model/schedule/open-report.js';
+import type { KnownAddress } from '../model/schedule/recipients.js';
+import type { Reports } from '../model/schedule/reports.js';
+import type { ClaimedDelivery, Schedule } from '../model/schedule/schedule.js';
+import { readLanguage } from '../model/texts/messages.js';
 import { checkAlert } from './alert-content.js';
 import type { Ask } from './ask.js';
 import { calendar } from './calendar.js';

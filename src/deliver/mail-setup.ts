@@ -1,7 +1,7 @@
 /** What is set up for the sending of reports, and where a message of a right may go by it. */
-import { readAddress } from '../domain/deliver/address.js';
-import type { ReportRight } from '../domain/deliver/report-right.js';
-import type { Way } from '../domain/deliver/reports.js';
+import { readAddress } from '../model/schedule/address.js';
+import type { ReportRight } from '../model/schedule/report-right.js';
+import type { Way } from '../model/schedule/reports.js';
 import type { Channel } from '../platform/channels.js';
 import type { Config } from '../platform/config.js';
 import type { Dkim } from '../platform/dkim.js';

@@ -1,8 +1,8 @@
 /** Writes the message of a report or an alert: plain text beside HTML. Names come from guests and hosts, and are never markup. */
-import type { ReportFormat } from '../domain/deliver/schedule.js';
-import { escapeMarkup } from '../domain/markup.js';
+import { escapeMarkup } from '../model/markup.js';
+import type { ReportFormat } from '../model/schedule/schedule.js';
+import { type Speech, speechOf } from '../model/texts/messages.js';
 import type { MailBrand } from '../platform/mail-brands.js';
-import { type Speech, speechOf } from '../texts/messages.js';
 import { type AlertText, kindOf, sentencesOf, titles } from './alert-text.js';
 import { plainLine } from './plain-line.js';
 

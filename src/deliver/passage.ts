@@ -3,9 +3,11 @@
  * rights: its maker's, to send the dashboard to others; and its recipient's own, by which it is read.
  */
 import { randomUUID } from 'node:crypto';
-import { isSameJson } from '../domain/canonical-json.js';
-import { allows, readAddress } from '../domain/deliver/address.js';
-import { isOfHost, readerOf, tenantRecipient } from '../domain/deliver/host-schedule.js';
+import { isSameJson } from '../model/canonical-json.js';
+import type { GuestCaller } from '../model/guest/caller.js';
+import type { Clock, Tag } from '../model/ports.js';
+import { allows, readAddress } from '../model/schedule/address.js';
+import { isOfHost, readerOf, tenantRecipient } from '../model/schedule/host-schedule.js';
 import {
   type Audience,
   everyone,
@@ -17,11 +19,9 @@ import {
   type Mailbox,
   mayAsk,
   type Recipients,
-} from '../domain/deliver/recipients.js';
-import type { FindReportRight, IsTenantActive, ListTenantUsers, ReportRight } from '../domain/deliver/report-right.js';
-import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
-import type { GuestCaller } from '../domain/guest/caller.js';
-import type { Clock, Tag } from '../domain/ports.js';
+} from '../model/schedule/recipients.js';
+import type { FindReportRight, IsTenantActive, ListTenantUsers, ReportRight } from '../model/schedule/report-right.js';
+import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../model/schedule/schedule.js';
 import type { Store } from '../store/store.js';
 import { addressOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
 import type { FindRecipients, Granted, Refused } from './sender.js';

@@ -1,10 +1,10 @@
 /** Writes what schedules owe into the ledger of deliveries, by the rule of each for moments that were missed. */
-import { dueMoments } from '../domain/deliver/catch-up.js';
-import { isOfHost } from '../domain/deliver/host-schedule.js';
-import type { Calendar } from '../domain/deliver/recurrence.js';
-import type { Schedule } from '../domain/deliver/schedule.js';
-import { leavesAt } from '../domain/deliver/spread.js';
-import type { Clock, Ids } from '../domain/ports.js';
+import type { Clock, Ids } from '../model/ports.js';
+import { dueMoments } from '../model/schedule/catch-up.js';
+import { isOfHost } from '../model/schedule/host-schedule.js';
+import type { Calendar } from '../model/schedule/recurrence.js';
+import type { Schedule } from '../model/schedule/schedule.js';
+import { leavesAt } from '../model/schedule/spread.js';
 import type { NewDelivery } from '../store/deliveries.js';
 import type { Store } from '../store/store.js';
 

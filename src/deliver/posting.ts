@@ -1,8 +1,8 @@
 /** Writes what a channel gets: JSON for a webhook, text for one that is compatible with Slack. */
-import type { ReportFormat } from '../domain/deliver/schedule.js';
-import type { Cell } from '../domain/query/engine.js';
+import type { Cell } from '../model/query/engine.js';
+import type { ReportFormat } from '../model/schedule/schedule.js';
+import { speechOf } from '../model/texts/messages.js';
 import type { Channel } from '../platform/channels.js';
-import { speechOf } from '../texts/messages.js';
 import { type AlertKind, type AlertText, kindOf, sentencesOf, titles } from './alert-text.js';
 import { plainLine } from './plain-line.js';
 

@@ -1,6 +1,6 @@
 /** Reads a report with the recipient's own guest token, by the operations that the recipient's browser would call. */
-import type { OpenReport } from '../domain/deliver/open-report.js';
-import type { Schedule } from '../domain/deliver/schedule.js';
+import type { OpenReport } from '../model/schedule/open-report.js';
+import type { Schedule } from '../model/schedule/schedule.js';
 import type { Ask } from './ask.js';
 import type { Attachment, Picture } from './message.js';
 import type { Refused, Report } from './sender.js';

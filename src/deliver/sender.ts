@@ -2,13 +2,13 @@
  * Sends what is due. The right of the recipient is decided for each message, at the moment at which it leaves: nothing
  * that was known when the schedule was made counts. What a recipient sees is asked for, and never decided here.
  */
-import { AlertFault, type AlertState, isQuiet } from '../domain/deliver/alert.js';
-import { readerOf, type TenantCopy, tenantRecipient } from '../domain/deliver/host-schedule.js';
-import { everyone, mostRecipients } from '../domain/deliver/recipients.js';
-import type { ClaimedDelivery, DeliveryReason, Schedule } from '../domain/deliver/schedule.js';
-import { leavesAt } from '../domain/deliver/spread.js';
-import type { Log } from '../domain/log-events.js';
-import type { Clock, Ids } from '../domain/ports.js';
+import type { Log } from '../model/log-events.js';
+import type { Clock, Ids } from '../model/ports.js';
+import { AlertFault, type AlertState, isQuiet } from '../model/schedule/alert.js';
+import { readerOf, type TenantCopy, tenantRecipient } from '../model/schedule/host-schedule.js';
+import { everyone, mostRecipients } from '../model/schedule/recipients.js';
+import type { ClaimedDelivery, DeliveryReason, Schedule } from '../model/schedule/schedule.js';
+import { leavesAt } from '../model/schedule/spread.js';
 import type { Channel } from '../platform/channels.js';
 import type { BrandOf } from '../platform/mail-brands.js';
 import type { DeliveryEnd, DeliveryStore, NewShare } from '../store/deliveries.js';

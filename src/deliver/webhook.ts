@@ -3,7 +3,7 @@
  * follows no redirect, so neither a changed name nor the receiver can send a message elsewhere.
  */
 import type { lookup as systemLookup } from 'node:dns';
-import type { Clock } from '../domain/ports.js';
+import type { Clock } from '../model/ports.js';
 import type { Channel } from '../platform/channels.js';
 import { Barred, postTo } from '../platform/outgoing.js';
 import type { MailOutcome } from './mailer.js';

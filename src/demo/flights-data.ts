@@ -2,8 +2,8 @@ import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { handled } from '../domain/handled.js';
-import type { Engine, Reads } from '../domain/query/engine.js';
+import { handled } from '../model/handled.js';
+import type { Engine, Reads } from '../model/query/engine.js';
 
 /** The folder of the demo's flight data. Throws if the development dependency is not installed. */
 const flightsSource = (): string =>

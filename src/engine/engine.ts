@@ -3,9 +3,9 @@
  * after `scopeToTenant`. The engine may not know who the caller is, may keep rows only in cache/, and never passes a
  * driver's error text to a caller.
  */
-import type { Epoch } from '../domain/brand.js';
-import type { MetricDefinition } from '../domain/dashboard/metric.js';
-import type { Scalar } from '../domain/filter/filter.js';
+import type { Epoch } from '../model/brand.js';
+import type { MetricDefinition } from '../model/dashboard/metric.js';
+import type { Scalar } from '../model/filter/filter.js';
 import type {
   Engine,
   MetricAnswer,
@@ -13,8 +13,8 @@ import type {
   OptionsQuestion,
   Reads,
   RequestSignal,
-} from '../domain/query/engine.js';
-import type { LiveEngine, LiveSource, ReadLive } from '../domain/query/live.js';
+} from '../model/query/engine.js';
+import type { LiveEngine, LiveSource, ReadLive } from '../model/query/live.js';
 import { breathe } from '../platform/breathe.js';
 import { closeAll } from '../platform/close-all.js';
 import type { CacheKeyParts } from './cache/key.js';

@@ -3,11 +3,11 @@
  * scope. It answers two numbers, so it may select aggregates and nothing else; no question of a guest leads here.
  */
 import { sql } from 'kysely';
-import type { ColumnRef } from '../domain/datamart/datamart.js';
-import type { TenantScope } from '../domain/datamart/tenant.js';
-import { handled } from '../domain/handled.js';
-import type { ColumnRepeats, Engine } from '../domain/query/engine.js';
-import { Refusal } from '../domain/refusal.js';
+import type { ColumnRef } from '../model/datamart/datamart.js';
+import type { TenantScope } from '../model/datamart/tenant.js';
+import { handled } from '../model/handled.js';
+import type { ColumnRepeats, Engine } from '../model/query/engine.js';
+import { Refusal } from '../model/refusal.js';
 import { type Database, type Log, logGone, type Running, refuseAborted } from './connections/database.js';
 import { columnName, typeOf } from './databases/catalog.js';
 import type { Statement } from './databases/dialect.js';

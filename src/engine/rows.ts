@@ -1,7 +1,7 @@
 /** Rows of tenant-scoped plans: from the result cache, or read from the database in the client's turn. A cache hit does not wait in the queue. */
-import type { Datasource } from '../domain/organization.js';
-import type { MetricQuestion } from '../domain/query/engine.js';
-import type { LiveEngine, LiveQueue } from '../domain/query/live.js';
+import type { Datasource } from '../model/organization.js';
+import type { MetricQuestion } from '../model/query/engine.js';
+import type { LiveEngine, LiveQueue } from '../model/query/live.js';
 import { systemTiming } from '../platform/timing.js';
 import {
   type CacheOutcome,

@@ -2,8 +2,8 @@
  * The last session of each user, for reports that are sent while the user is away. A later session of the same user in
  * the same tenant replaces it: a claim that the host no longer gives is gone. Sealed, because claims are personal data.
  */
-import type { Sealed } from '../domain/brand.js';
-import type { Clock } from '../domain/ports.js';
+import type { Sealed } from '../model/brand.js';
+import type { Clock } from '../model/ports.js';
 import type { Log } from '../platform/log.js';
 import { createLru } from '../platform/lru.js';
 import type { Sealer } from '../platform/sealing.js';

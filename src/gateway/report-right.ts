@@ -3,8 +3,8 @@
  * in force, the tenant's state and every revocation count. Only the proof of the session is left out.
  */
 
-import type { FindReportRight, ReportRight } from '../domain/deliver/report-right.js';
-import { type Code, Refusal } from '../domain/refusal.js';
+import { type Code, Refusal } from '../model/refusal.js';
+import type { FindReportRight, ReportRight } from '../model/schedule/report-right.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import { noLimits } from './authenticate/limits.js';
 import type { EmbedTokenAnswer } from './common/wire.js';

@@ -2,9 +2,9 @@
  * The users of a tenant whose last session is known, with the roles that the policy in force reads from it. It only says
  * who they are: what one of them may see is decided by report-right.ts.
  */
-import type { TenantUser } from '../domain/deliver/recipients.js';
-import type { IsTenantActive, ListTenantUsers } from '../domain/deliver/report-right.js';
-import { Refusal } from '../domain/refusal.js';
+import { Refusal } from '../model/refusal.js';
+import type { TenantUser } from '../model/schedule/recipients.js';
+import type { IsTenantActive, ListTenantUsers } from '../model/schedule/report-right.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { EmbedTokenSteps } from './embed-token.js';
 import type { TenantAccess } from './lifecycle/access.js';

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import type { Log } from '../domain/log-events.js';
+import type { Log } from '../model/log-events.js';
 
 const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 

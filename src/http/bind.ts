@@ -13,13 +13,13 @@ import {
   type Operation,
   type WriteFailure,
 } from '../contract/operation.js';
-import { type Code, errors } from '../domain/errors.js';
-import { gatewayIdMend, isGatewayId } from '../domain/gateway-id.js';
-import type { Caller } from '../domain/guest/caller.js';
-import { isRecord } from '../domain/is-record.js';
-import type { Log } from '../domain/log-events.js';
-import type { Reason } from '../domain/reasons.js';
-import { Refusal } from '../domain/refusal.js';
+import { type Code, errors } from '../model/errors.js';
+import { gatewayIdMend, isGatewayId } from '../model/gateway-id.js';
+import type { Caller } from '../model/guest/caller.js';
+import { isRecord } from '../model/is-record.js';
+import type { Log } from '../model/log-events.js';
+import type { Reason } from '../model/reasons.js';
+import { Refusal } from '../model/refusal.js';
 import { breathe } from '../platform/breathe.js';
 import { type AdmissionLimits, type Authenticate, createAdmission, type Sender } from './admission.js';
 import { BodyTooLarge } from './body-faults.js';

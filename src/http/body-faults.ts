@@ -2,8 +2,8 @@
 
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../contract/fields.js';
-import type { Reason } from '../domain/reasons.js';
-import { Refusal } from '../domain/refusal.js';
+import type { Reason } from '../model/reasons.js';
+import { Refusal } from '../model/refusal.js';
 import { findJsonExcess, valuesIn } from '../platform/json-excess.js';
 import { tooLarge } from './envelope.js';
 

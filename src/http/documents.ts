@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { handled } from '../domain/handled.js';
+import { handled } from '../model/handled.js';
 import { acceptsGzip } from './assets.js';
 import type { Step } from './in-turn.js';
 import { pathOf } from './request.js';

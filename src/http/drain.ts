@@ -5,8 +5,8 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { handled } from '../domain/handled.js';
-import type { Log } from '../domain/log-events.js';
+import { handled } from '../model/handled.js';
+import type { Log } from '../model/log-events.js';
 import type { Handle } from './in-turn.js';
 import { pathOf } from './request.js';
 import { json, send } from './sending.js';

@@ -1,5 +1,5 @@
 import { limits } from '../contract/fields.js';
-import type { Code } from '../domain/refusal.js';
+import type { Code } from '../model/refusal.js';
 
 /** The body of every error. */
 export const envelope = (code: Code, message: string, status: number) => ({ error: { code, message, status } });

@@ -1,8 +1,8 @@
 /** Maps an error to what its caller is told: the one mapper of the service, the gateway and Studio, which differ in words and statuses. */
 import type { ServerResponse } from 'node:http';
-import type { Reason } from '../domain/reasons.js';
-import { type Code, Refusal } from '../domain/refusal.js';
-import { type DependencyUnavailable, findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
+import type { Reason } from '../model/reasons.js';
+import { type Code, Refusal } from '../model/refusal.js';
+import { type DependencyUnavailable, findUnavailable, unavailableRetrySeconds } from '../model/unavailable.js';
 import type { Log } from '../platform/log.js';
 import { BodyTooLarge } from './body-faults.js';
 import type { FlatHeaders } from './constant-headers.js';

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { limits } from '../contract/fields.js';
-import { Refusal } from '../domain/refusal.js';
+import { Refusal } from '../model/refusal.js';
 
 type Path = readonly PropertyKey[];
 type Issue = z.core.$ZodIssue;

@@ -1,7 +1,7 @@
 /** Decodes forms (multipart/form-data), for bindings that accept one, to the same body object as JSON. */
 import { limits } from '../contract/fields.js';
 import type { Multipart } from '../contract/operation.js';
-import { Refusal } from '../domain/refusal.js';
+import { Refusal } from '../model/refusal.js';
 import { assertFewJson } from './body-faults.js';
 import { writeFaults } from './faults.js';
 

@@ -1,4 +1,4 @@
-import { escapeMarkup } from '../domain/markup.js';
+import { escapeMarkup } from '../model/markup.js';
 
 /** Text that is already valid HTML. Only `html` creates it. */
 export class Html {

@@ -1,10 +1,10 @@
 import { parse, stringify } from 'node:querystring';
 import type { Transport } from '../contract/client.js';
 import { limits } from '../contract/fields.js';
-import type { Caller } from '../domain/guest/caller.js';
-import { handled } from '../domain/handled.js';
-import { isRecord } from '../domain/is-record.js';
-import { whole } from '../domain/slices.js';
+import type { Caller } from '../model/guest/caller.js';
+import { handled } from '../model/handled.js';
+import { isRecord } from '../model/is-record.js';
+import { whole } from '../model/slices.js';
 import type { Dispatch } from './bind.js';
 import { notFound, tooLarge } from './envelope.js';
 import { holdsSlices, isPieces, mapSlices } from './json-text.js';

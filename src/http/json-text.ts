@@ -2,7 +2,7 @@
  * Writes answers as JSON. A long list is written in slices, so that the process can serve other requests in between. A
  * list that is read in slices is sent in pieces, so that it is never in memory as a whole.
  */
-import type { Slices } from '../domain/slices.js';
+import type { Slices } from '../model/slices.js';
 import { type Breathe, breathe as ofThisProcess } from '../platform/breathe.js';
 
 /** Lists up to this length are written at once, which takes less time than one slice may. */

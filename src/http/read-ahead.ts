@@ -1,5 +1,5 @@
 /** Reads the beginning of lists in slices before their answer begins, so that its failure can still be answered. */
-import type { Slices } from '../domain/slices.js';
+import type { Slices } from '../model/slices.js';
 import { isSlices } from './json-text.js';
 
 /** The slices that were read, and then the others. */

@@ -1,5 +1,5 @@
 import type { Binding, Operation, RequestParts } from '../contract/operation.js';
-import { Refusal } from '../domain/refusal.js';
+import { Refusal } from '../model/refusal.js';
 
 export type Route = { readonly operation: Operation; readonly binding: Binding<unknown, unknown> };
 /** A route and the path's parameters, still percent-encoded. */

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { RequestSignal } from '../domain/query/engine.js';
+import type { RequestSignal } from '../model/query/engine.js';
 import type { FlatHeaders } from './constant-headers.js';
 import { holdsSlices, isPieces, jsonPieces, jsonText } from './json-text.js';
 

@@ -2,12 +2,12 @@
 import type { z } from 'zod';
 import { metricAnswer } from '../contract/metrics.js';
 import type { Binding, Operation } from '../contract/operation.js';
-import { isRecord } from '../domain/is-record.js';
-import { writtenRows } from '../domain/query/numbers.js';
 import { type Dispatch, type DispatchRequest, type DispatchResponse, firstLanguage } from '../http/bind.js';
 import { envelope } from '../http/envelope.js';
 import { findFaults, findShapeFault, writeFaults } from '../http/faults.js';
 import { isPieces, jsonText } from '../http/json-text.js';
+import { isRecord } from '../model/is-record.js';
+import { writtenRows } from '../model/query/numbers.js';
 import type { ToolResult } from './described.js';
 import type { Tool } from './tools.js';
 

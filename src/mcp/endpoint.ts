@@ -5,9 +5,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { listGuestEmbeds } from '../contract/guest-embeds.js';
 import type { Operation } from '../contract/operation.js';
-import { isRecord } from '../domain/is-record.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
 import { findShapeFault } from '../http/faults.js';
+import { isRecord } from '../model/is-record.js';
 import { type Asker, type Called, callTool } from './call-tool.js';
 import { answerMessage } from './server.js';
 import { grantedTools, guestTools, type Tool } from './tools.js';

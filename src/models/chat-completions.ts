@@ -5,10 +5,10 @@
  */
 import type { lookup as systemLookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
-import type { Model, ModelMessage, ModelReply, ModelTool, ToolCall } from '../domain/chat/model.js';
-import { isRecord } from '../domain/is-record.js';
-import { Refusal } from '../domain/refusal.js';
-import { DependencyUnavailable } from '../domain/unavailable.js';
+import type { Model, ModelMessage, ModelReply, ModelTool, ToolCall } from '../model/chat/model.js';
+import { isRecord } from '../model/is-record.js';
+import { Refusal } from '../model/refusal.js';
+import { DependencyUnavailable } from '../model/unavailable.js';
 import type { ConfiguredModel } from '../platform/models.js';
 import { Barred, postTo } from '../platform/outgoing.js';
 

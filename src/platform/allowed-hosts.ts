@@ -1,4 +1,4 @@
-import { readHost } from '../domain/host.js';
+import { readHost } from '../model/host.js';
 
 /** A server that the operator allowed. `port` is null if every port is allowed. */
 export type AllowedHost = { readonly host: string; readonly port: number | null };

@@ -3,9 +3,9 @@
  * spends them by itself: so a limit costs next to nothing, over all replicas never more than the budget is granted, and no process
  * holds back more than what it has used before.
  */
-import type { Clock } from '../domain/ports.js';
-import type { Reason } from '../domain/reasons.js';
-import { Refusal } from '../domain/refusal.js';
+import type { Clock } from '../model/ports.js';
+import type { Reason } from '../model/reasons.js';
+import { Refusal } from '../model/refusal.js';
 import type { Limiter, Limiters } from './limiter.js';
 import { createLru } from './lru.js';
 import { createSingleFlight } from './single-flight.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/ports.js';
+import type { Clock } from '../model/ports.js';
 import type { Cache } from './cache.js';
 import { createLru } from './lru.js';
 

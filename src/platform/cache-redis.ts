@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import type { Log } from '../domain/log-events.js';
+import type { Log } from '../model/log-events.js';
 import type { Cache } from './cache.js';
 import { createAttempt, createOutageLog, createRedisClient, type NoteOutage, type RedisClient } from './redis.js';
 import type { Sharing } from './sharing.js';

@@ -4,9 +4,9 @@
  * only if they are wrong. While an address has too many failures, only a limited number of its new credentials is
  * verified each second.
  */
-import type { Clock } from '../domain/ports.js';
-import type { Reason } from '../domain/reasons.js';
-import { Refusal } from '../domain/refusal.js';
+import type { Clock } from '../model/ports.js';
+import type { Reason } from '../model/reasons.js';
+import { Refusal } from '../model/refusal.js';
 import type { Limiter, Limiters } from './limiter.js';
 import { createLru } from './lru.js';
 import { createCounts } from './window-counts.js';

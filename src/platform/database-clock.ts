@@ -4,8 +4,8 @@
  * there by elapsed time, which no change of a clock moves.
  */
 import { type Kysely, sql } from 'kysely';
-import type { Log } from '../domain/log-events.js';
-import type { Clock } from '../domain/ports.js';
+import type { Log } from '../model/log-events.js';
+import type { Clock } from '../model/ports.js';
 import { repeat } from './repeat.js';
 import { systemTiming, type Timing } from './timing.js';
 

@@ -1,5 +1,5 @@
 /** Distinguishes failures of the metadata database from failures of a statement. */
-import { DependencyUnavailable } from '../domain/unavailable.js';
+import { DependencyUnavailable } from '../model/unavailable.js';
 import { conflictStates, fullStates, lateState, lostStates } from './postgres-states.js';
 
 const codeOf = (error: unknown): string =>

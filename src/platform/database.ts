@@ -7,7 +7,7 @@
 
 import { resolve } from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import type { Log } from '../domain/log-events.js';
+import type { Log } from '../model/log-events.js';
 import { closeAll } from './close-all.js';
 import { placeOf } from './database-url.js';
 import type { EmbeddedDatabase } from './embedded-database.js';

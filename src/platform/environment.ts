@@ -2,7 +2,7 @@
  * Reads the environment variables: overrides of settings, and the secrets, which no file may hold. main.ts passes in
  * the environment.
  */
-import { isRecord } from '../domain/is-record.js';
+import { isRecord } from '../model/is-record.js';
 import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 import { minimumSecretLength } from './jwt-keys.js';
 import { readKeyRing } from './sealing.js';

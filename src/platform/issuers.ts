@@ -6,8 +6,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isRecord } from '../domain/is-record.js';
-import type { KeySource } from '../domain/studio/signing-keys.js';
+import { isRecord } from '../model/is-record.js';
+import type { KeySource } from '../model/signing-keys.js';
 import { isLoopback } from './addresses.js';
 import {
   isWeak,

@@ -5,8 +5,8 @@
  * with the next fetch.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { handled } from '../domain/handled.js';
-import type { Clock } from '../domain/ports.js';
+import { handled } from '../model/handled.js';
+import type { Clock } from '../model/ports.js';
 import { JwtFault } from './jwt.js';
 import { isWeak, type JwtKeys, keysFor, keysNamed, minimumRsaBits, type NamedKey } from './jwt-keys.js';
 import type { Log } from './log.js';

@@ -1,7 +1,7 @@
 /** The keys that sign tokens: which key fits which algorithm, how keys are read, and which keys a `kid` selects. */
 
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { isRecord } from '../domain/is-record.js';
+import { isRecord } from '../model/is-record.js';
 
 /** A file of keys that cannot be used. The message quotes nothing of the file. */
 export class KeyFault extends Error {

@@ -6,7 +6,7 @@
 
 import type { KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import { isRecord } from '../domain/is-record.js';
+import { isRecord } from '../model/is-record.js';
 import { type JwtAlgorithm, type JwtKeys, jwtAlgorithms } from './jwt-keys.js';
 
 /** One accepted issuer. `issuer` is null for tokens without `iss` or with an `iss` that no other issuer has. */

@@ -1,6 +1,6 @@
 /** Creates and hashes credentials. Credentials are random, and only their SHA-256 is stored. */
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
-import type { HashedToken } from '../domain/brand.js';
+import type { HashedToken } from '../model/brand.js';
 
 /** Returns the SHA-256 of the token's UTF-8 bytes in lower-case hex. */
 export const hashToken = (token: string): HashedToken => hash('sha256', token, 'hex') as HashedToken;

@@ -4,8 +4,8 @@
  */
 import { hash } from 'node:crypto';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
-import { handled } from '../domain/handled.js';
-import type { Clock } from '../domain/ports.js';
+import { handled } from '../model/handled.js';
+import type { Clock } from '../model/ports.js';
 import type { Log } from './log.js';
 import type { NoteOutage, OutageLog, RedisClient } from './redis.js';
 import type { Timing } from './timing.js';

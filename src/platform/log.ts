@@ -1,6 +1,6 @@
 /** The process's log: one JSON line for each event. Credentials are never written, at any level of the fields. */
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { Log as EventLog } from '../domain/log-events.js';
+import type { Log as EventLog } from '../model/log-events.js';
 
 /** The log of this process. Any pino logger has this type. */
 export type Log = EventLog & {

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import type { Log } from '../domain/log-events.js';
+import type { Log } from '../model/log-events.js';
 import { type Attempt, createRedisClient, type RedisClient } from './redis.js';
 import { createTopics, type Sharing } from './sharing.js';
 import type { Timing } from './timing.js';

@@ -10,7 +10,7 @@ import {
   type QueryResult,
   SelectQueryNode,
 } from 'kysely';
-import { DependencyUnavailable } from '../domain/unavailable.js';
+import { DependencyUnavailable } from '../model/unavailable.js';
 import { type Breathe, breathe as ofThisProcess } from './breathe.js';
 import { faultOf, namedFault } from './database-faults.js';
 

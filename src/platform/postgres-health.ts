@@ -5,9 +5,9 @@
  */
 
 import type { Client } from 'pg';
-import { handled } from '../domain/handled.js';
-import type { Log } from '../domain/log-events.js';
-import { DependencyUnavailable } from '../domain/unavailable.js';
+import { handled } from '../model/handled.js';
+import type { Log } from '../model/log-events.js';
+import { DependencyUnavailable } from '../model/unavailable.js';
 import { faultOf } from './database-faults.js';
 import { assertPrimary, type PostgresServers } from './postgres-servers.js';
 

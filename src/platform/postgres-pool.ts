@@ -7,10 +7,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { ClientBase, ClientConfig, PoolClient } from 'pg';
-import { handled } from '../domain/handled.js';
-import type { Log } from '../domain/log-events.js';
-import type { Reason } from '../domain/reasons.js';
-import { DependencyUnavailable } from '../domain/unavailable.js';
+import { handled } from '../model/handled.js';
+import type { Log } from '../model/log-events.js';
+import type { Reason } from '../model/reasons.js';
+import { DependencyUnavailable } from '../model/unavailable.js';
 import { faultOf, namedFault } from './database-faults.js';
 import { wantsPrimary } from './database-url.js';
 import { guardPostgres } from './postgres-guard.js';

@@ -4,11 +4,11 @@
  */
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve, sep } from 'node:path';
-import { handled } from '../domain/handled.js';
-import { readHost } from '../domain/host.js';
-import type { DatasourceConnection, DuckDbConnection, ServerConnection } from '../domain/organization.js';
-import type { Reason } from '../domain/reasons.js';
-import { Refusal } from '../domain/refusal.js';
+import { handled } from '../model/handled.js';
+import { readHost } from '../model/host.js';
+import type { DatasourceConnection, DuckDbConnection, ServerConnection } from '../model/organization.js';
+import type { Reason } from '../model/reasons.js';
+import { Refusal } from '../model/refusal.js';
 import { type AllowedHost, readAllowedHost } from './allowed-hosts.js';
 import { serverUrls } from './database-url.js';
 

@@ -1,5 +1,5 @@
-import { handled } from '../domain/handled.js';
-import type { Log } from '../domain/log-events.js';
+import { handled } from '../model/handled.js';
+import type { Log } from '../model/log-events.js';
 
 /** A check that `/readyz` runs on one part of the process. Each check has a time limit. */
 export type Check = {

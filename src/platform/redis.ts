@@ -3,8 +3,8 @@
  * never blocks it and never makes results wrong.
  */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { handled } from '../domain/handled.js';
-import type { Log } from '../domain/log-events.js';
+import { handled } from '../model/handled.js';
+import type { Log } from '../model/log-events.js';
 import { guardRedis } from './redis-guard.js';
 import { readRedisUrl } from './redis-url.js';
 import { systemTiming, type Timing } from './timing.js';

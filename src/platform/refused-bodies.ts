@@ -2,8 +2,8 @@
  * Limits the bytes of refused bodies for each credential and minute. Above the limit, bodies of the credential are not
  * read.
  */
-import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
+import type { Clock } from '../model/ports.js';
+import { Refusal } from '../model/refusal.js';
 import { createLru } from './lru.js';
 
 export type RefusedBodies = {

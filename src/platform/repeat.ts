@@ -1,4 +1,4 @@
-import { handled } from '../domain/handled.js';
+import { handled } from '../model/handled.js';
 import type { Timing } from './timing.js';
 
 /**

@@ -3,7 +3,7 @@
  * written meanwhile is never overwritten, and a run that was cut off is simply run again.
  */
 import { type Kysely, type SelectType, sql } from 'kysely';
-import type { Sealed } from '../domain/brand.js';
+import type { Sealed } from '../model/brand.js';
 import { createSealer, type KeyRing, prefixOf } from './sealing.js';
 
 /** How the values of a sealed column are bound to their rows. */

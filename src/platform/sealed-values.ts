@@ -3,8 +3,8 @@
  * add a value or give one key's value to another. A failure is bound to its key too, and never opens as a value.
  */
 
-import { isReason } from '../domain/reasons.js';
-import { type Code, Refusal } from '../domain/refusal.js';
+import { isReason } from '../model/reasons.js';
+import { type Code, Refusal } from '../model/refusal.js';
 import { type Sealer, textOfSealed } from './sealing.js';
 
 export type SealedValues<T> = {

@@ -3,7 +3,7 @@
  * mark of its key.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import type { Sealed } from '../domain/brand.js';
+import type { Sealed } from '../model/brand.js';
 
 const version = 'v1';
 const nonceBytes = 12;

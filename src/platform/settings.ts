@@ -5,9 +5,9 @@
  */
 
 import { z } from 'zod';
-import { capabilityNames } from '../domain/capability.js';
-import { gatewayIdMend, isGatewayId } from '../domain/gateway-id.js';
-import { studioRoles } from '../domain/studio/person.js';
+import { capabilityNames } from '../model/capability.js';
+import { gatewayIdMend, isGatewayId } from '../model/gateway-id.js';
+import { studioRoles } from '../model/person.js';
 import { readAllowedHost } from './allowed-hosts.js';
 import { channelsSetting } from './channels.js';
 import { databaseUrlMend, isDatabaseUrl } from './database-url.js';

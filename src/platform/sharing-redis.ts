@@ -1,5 +1,5 @@
 /** Implements `Sharing` over Redis. sharing.ts defines the contract, and sharing-scripts.ts holds the atomic steps. */
-import type { Log } from '../domain/log-events.js';
+import type { Log } from '../model/log-events.js';
 import { createNotices, type Notices } from './notices-redis.js';
 import type { Attempt, RedisClient } from './redis.js';
 import { repeat } from './repeat.js';

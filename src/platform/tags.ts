@@ -1,6 +1,6 @@
 /** Tags of answers: HMAC-SHA-256 under a key of this installation, the same in all replicas. */
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { Tag } from '../domain/ports.js';
+import type { Tag } from '../model/ports.js';
 import { breathe } from './breathe.js';
 
 /**

@@ -1,5 +1,5 @@
 /** Finds environment variables that look like settings of Guestlist and are none: most are misspelt. */
-import { nearestName } from '../domain/nearest-name.js';
+import { nearestName } from '../model/nearest-name.js';
 import { type Environment, settingVariables } from './environment.js';
 
 export type UnknownVariable = {

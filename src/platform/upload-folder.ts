@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import type { Clock } from '../domain/ports.js';
-import type { UploadedKind } from '../domain/studio/upload.js';
+import type { Clock } from '../model/ports.js';
+import type { UploadedKind } from '../model/upload.js';
 
 const fileNames: Readonly<Record<UploadedKind, string>> = { tables: 'tables.duckdb', database: 'database.duckdb' };
 

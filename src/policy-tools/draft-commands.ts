@@ -6,8 +6,6 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
 import { loadRecentSessions } from '../gateway/audit/read.js';
 import {
   type AdminCommand,
@@ -23,6 +21,8 @@ import { type Policies, reloaded } from '../gateway/policy/policies.js';
 import type { ReachOf } from '../gateway/policy/reach.js';
 import { tableOf } from '../gateway/policy/tenant-rule.js';
 import { writeFaults } from '../http/faults.js';
+import type { Clock } from '../model/ports.js';
+import { Refusal } from '../model/refusal.js';
 import type { DraftEffects, DraftWork } from './draft-check.js';
 import { createDraftThread, type DraftReads } from './draft-thread.js';
 import { policyWords } from './json-schema.js';

@@ -3,10 +3,10 @@
  * gets the texts and no environment. The main thread reads what the draft names, as far as `ReachOf` allows it.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { Refusal } from '../domain/refusal.js';
 import type { PolicyReach } from '../gateway/policy/reach.js';
 import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
 import type { TenantTableFile } from '../gateway/policy/tenant-table.js';
+import { Refusal } from '../model/refusal.js';
 import { BulkheadFull, createBulkhead } from '../platform/bulkhead.js';
 import { findThread, runThread } from '../platform/thread.js';
 import type { DraftEffects, DraftWork } from './draft-check.js';

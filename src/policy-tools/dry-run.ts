@@ -2,7 +2,6 @@
  * A dry run of a policy for one user. It computes the grant from the claims with the functions that serve requests, but
  * needs no server and no upstream. `guestlist policy test`, `explain` and `plan` use it.
  */
-import { Refusal } from '../domain/refusal.js';
 import { type Session, sessionOf } from '../gateway/authenticate/signed-session.js';
 import { copyIdOf } from '../gateway/common/dashboard-id.js';
 import type { EmbedTokenBody } from '../gateway/common/wire.js';
@@ -11,6 +10,7 @@ import { type Policy, policyFor } from '../gateway/policy/policy.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import type { ProvisionedDashboard } from '../gateway/provision/provision.js';
 import { createTenantStep, type TenantOf } from '../gateway/tenant/resolve.js';
+import { Refusal } from '../model/refusal.js';
 import type { JwtClaims } from '../platform/jwt.js';
 
 /** The inputs of a dry run: the claims of the session, the body, and the time. */

@@ -1,7 +1,5 @@
 /** The command `policy-explain`: a running gateway explains a decision for given claims, or the decision of an earlier request. */
 import { z } from 'zod';
-import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
 import { loadExplanation } from '../gateway/audit/read.js';
 import { type AdminCommand, adminCommand, declareCommand, readBy } from '../gateway/common/admin-command.js';
 import { written } from '../gateway/common/answers.js';
@@ -15,6 +13,8 @@ import { PolicyFaults } from '../gateway/policy/source.js';
 import type { TenantOf } from '../gateway/tenant/resolve.js';
 import type { FindEmbeds } from '../gateway/token/granted-embeds.js';
 import type { ListMetrics } from '../gateway/token/metric-lists.js';
+import type { Clock } from '../model/ports.js';
+import { Refusal } from '../model/refusal.js';
 import type { PolicyCase } from './dry-run.js';
 import { type ExplainOptions, type Explanation, explainGrant, otherAnswer } from './explain.js';
 import { writeExplanation } from './explain-text.js';

@@ -4,9 +4,6 @@
  */
 import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
-import { capabilityNames } from '../domain/capability.js';
-import { errors } from '../domain/errors.js';
-import { Refusal } from '../domain/refusal.js';
 import { combineRestrictions } from '../gateway/policy/combine.js';
 import { celClaims, ExpressionFault } from '../gateway/policy/expression.js';
 import type { Policy } from '../gateway/policy/policy.js';
@@ -17,6 +14,9 @@ import { guestRequestOf, needsMetrics } from '../gateway/token/guest-request.js'
 import type { ListMetrics } from '../gateway/token/metric-lists.js';
 import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { isAboutTheRequest } from '../gateway/upstream/unavailable.js';
+import { capabilityNames } from '../model/capability.js';
+import { errors } from '../model/errors.js';
+import { Refusal } from '../model/refusal.js';
 import { type DryRun, evaluateCase, type PolicyCase } from './dry-run.js';
 import { type Examined, examinePolicy } from './examine.js';
 

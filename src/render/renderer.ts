@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext } from 'playwright-core';
-import type { Renderer, RenderFormat, RenderRequest } from '../domain/guest/render.js';
-import { handled } from '../domain/handled.js';
-import type { Log } from '../domain/log-events.js';
-import { Refusal } from '../domain/refusal.js';
-import { DependencyUnavailable } from '../domain/unavailable.js';
+import type { Renderer, RenderFormat, RenderRequest } from '../model/guest/render.js';
+import { handled } from '../model/handled.js';
+import type { Log } from '../model/log-events.js';
+import { Refusal } from '../model/refusal.js';
+import { DependencyUnavailable } from '../model/unavailable.js';
 import { BulkheadFull, createBulkhead } from '../platform/bulkhead.js';
 import { drawOn, openPage, type Read, type ReadFile } from './page.js';
 

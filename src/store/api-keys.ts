@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { HashedToken } from '../domain/brand.js';
-import type { StoredApiKey } from '../domain/credentials.js';
-import type { Page } from '../domain/page.js';
-import { mapItems } from '../domain/slices.js';
+import type { HashedToken } from '../model/brand.js';
+import type { StoredApiKey } from '../model/credentials.js';
+import type { Page } from '../model/page.js';
+import { mapItems } from '../model/slices.js';
 import { decodeKey, earlier, encodeKey, type NewKey } from './key-rows.js';
 import { listRows } from './list-rows.js';
 import { inTransaction, wasInserted } from './query.js';

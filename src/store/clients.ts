@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Owner } from '../domain/dashboard/metric.js';
-import { tenantRecipient } from '../domain/deliver/host-schedule.js';
-import type { ErasedClient } from '../domain/organization.js';
+import type { Owner } from '../model/dashboard/metric.js';
+import type { ErasedClient } from '../model/organization.js';
+import { tenantRecipient } from '../model/schedule/host-schedule.js';
 import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';

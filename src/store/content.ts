@@ -2,7 +2,7 @@
  * Caches the organization's content between requests of guests. A new content revision clears the cache. The statement
  * that finds a request's token also reads its revision, so a request never gets content older than its arrival.
  */
-import type { ContentRevision } from '../domain/brand.js';
+import type { ContentRevision } from '../model/brand.js';
 import { createSizedLru } from '../platform/lru.js';
 import type { DashboardStore } from './dashboards.js';
 import type { DatamartStore } from './datamarts.js';

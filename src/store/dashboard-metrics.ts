@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { MetricPlacement, PlacedMetric } from '../domain/dashboard/dashboard.js';
+import type { MetricPlacement, PlacedMetric } from '../model/dashboard/dashboard.js';
 import { decodeMetric } from './metric-row.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';

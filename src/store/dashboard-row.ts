@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely';
-import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { Dashboard } from '../model/dashboard/dashboard.js';
 import { jsonb, nullableJsonb } from './document.js';
 import { decodeOwner, encodeOwner } from './query.js';
 import type { Tables } from './tables.js';

@@ -1,8 +1,8 @@
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
-import type { Dashboard, LayoutCard } from '../domain/dashboard/dashboard.js';
-import type { Tile } from '../domain/dashboard/tile.js';
-import type { Page } from '../domain/page.js';
-import { mapItems } from '../domain/slices.js';
+import type { Dashboard, LayoutCard } from '../model/dashboard/dashboard.js';
+import type { Tile } from '../model/dashboard/tile.js';
+import type { Page } from '../model/page.js';
+import { mapItems } from '../model/slices.js';
 import { createDashboardMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { DataApp } from '../domain/organization.js';
-import type { Page } from '../domain/page.js';
-import { mapItems } from '../domain/slices.js';
+import type { DataApp } from '../model/organization.js';
+import type { Page } from '../model/page.js';
+import { mapItems } from '../model/slices.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
 import { isNameTaken } from './query.js';

@@ -1,8 +1,8 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { Datamart, ListedDatamart } from '../domain/datamart/datamart.js';
-import type { Page } from '../domain/page.js';
-import type { Slices } from '../domain/slices.js';
-import { mapItems } from '../domain/slices.js';
+import type { Datamart, ListedDatamart } from '../model/datamart/datamart.js';
+import type { Page } from '../model/page.js';
+import type { Slices } from '../model/slices.js';
+import { mapItems } from '../model/slices.js';
 import { jsonb, nullableJsonb } from './document.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';

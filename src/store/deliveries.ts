@@ -1,8 +1,8 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { AlertState } from '../domain/deliver/alert.js';
-import type { TenantCopy } from '../domain/deliver/host-schedule.js';
-import { everyone } from '../domain/deliver/recipients.js';
-import type { ClaimedDelivery, Delivery, DeliveryReason, Schedule } from '../domain/deliver/schedule.js';
+import type { AlertState } from '../model/schedule/alert.js';
+import type { TenantCopy } from '../model/schedule/host-schedule.js';
+import { everyone } from '../model/schedule/recipients.js';
+import type { ClaimedDelivery, Delivery, DeliveryReason, Schedule } from '../model/schedule/schedule.js';
 import type { Sealer } from '../platform/sealing.js';
 import { inTransaction } from './query.js';
 import { scheduleOf, sealState } from './schedules.js';

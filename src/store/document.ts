@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.js';
+import { Refusal } from '../model/refusal.js';
 import type { JsonText } from './tables.js';
 
 /**

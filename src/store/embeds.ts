@@ -1,8 +1,8 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { Embed } from '../domain/dashboard/embed.js';
-import type { Owner } from '../domain/dashboard/metric.js';
-import type { Page } from '../domain/page.js';
-import { mapItems, type Slices } from '../domain/slices.js';
+import type { Embed } from '../model/dashboard/embed.js';
+import type { Owner } from '../model/dashboard/metric.js';
+import type { Page } from '../model/page.js';
+import { mapItems, type Slices } from '../model/slices.js';
 import { takeName } from './data-app-names.js';
 import { nullableJsonb } from './document.js';
 import { listRows } from './list-rows.js';

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Viewer } from '../domain/dashboard/metric.js';
-import type { BoardContent, ListedBoard, OwnBoard } from '../domain/guest/own-board.js';
+import type { Viewer } from '../model/dashboard/metric.js';
+import type { BoardContent, ListedBoard, OwnBoard } from '../model/guest/own-board.js';
 import { jsonb } from './document.js';
 import { isListedFor, viewerColumns, viewerIs, wasInserted } from './query.js';
 import type { Tables } from './tables.js';

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Viewer } from '../domain/dashboard/metric.js';
-import type { GuestLayout } from '../domain/guest/layout.js';
+import type { Viewer } from '../model/dashboard/metric.js';
+import type { GuestLayout } from '../model/guest/layout.js';
 import { jsonb } from './document.js';
 import { viewerColumns, viewerIs } from './query.js';
 import type { Tables } from './tables.js';

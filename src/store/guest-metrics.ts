@@ -1,5 +1,5 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { GridCard, GuestMadeMetric, Owner } from '../domain/dashboard/metric.js';
+import type { GridCard, GuestMadeMetric, Owner } from '../model/dashboard/metric.js';
 import { jsonb, nullableJsonb } from './document.js';
 import type { MetricChange } from './metrics.js';
 import { wasInserted } from './query.js';

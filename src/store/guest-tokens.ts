@@ -1,10 +1,10 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { ContentRevision, Epoch, HashedToken } from '../domain/brand.js';
-import type { ListedGuestToken } from '../domain/credentials.js';
-import type { GuestGrant } from '../domain/guest/grant.js';
-import type { Page } from '../domain/page.js';
-import type { Slices } from '../domain/slices.js';
-import { mapItems } from '../domain/slices.js';
+import type { ContentRevision, Epoch, HashedToken } from '../model/brand.js';
+import type { ListedGuestToken } from '../model/credentials.js';
+import type { GuestGrant } from '../model/guest/grant.js';
+import type { Page } from '../model/page.js';
+import type { Slices } from '../model/slices.js';
+import { mapItems } from '../model/slices.js';
 import { wasErasedSince } from './clients.js';
 import { jsonb } from './document.js';
 import { listRows } from './list-rows.js';

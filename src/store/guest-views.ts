@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Viewer } from '../domain/dashboard/metric.js';
-import type { SavedUnder, SavedView, StoredView, ViewChoices } from '../domain/guest/saved-view.js';
+import type { Viewer } from '../model/dashboard/metric.js';
+import type { SavedUnder, SavedView, StoredView, ViewChoices } from '../model/guest/saved-view.js';
 import { jsonb } from './document.js';
 import { inTransaction, isListedFor, viewerClientIs, viewerColumns, viewerIs, wasInserted } from './query.js';
 import type { Tables } from './tables.js';

@@ -4,7 +4,7 @@
  * cannot be opened and sealed again, so their key stays the same when the encryption key changes.
  */
 import type { Kysely } from 'kysely';
-import type { Sealed } from '../domain/brand.js';
+import type { Sealed } from '../model/brand.js';
 import { findForeign, type SealedColumn } from '../platform/reseal.js';
 import { createSealer, type KeyRing, markOf, sealerMarkOf } from '../platform/sealing.js';
 import { tagKeyOf } from '../platform/tags.js';

@@ -1,6 +1,6 @@
 /** Columns that the tables of API keys and service tokens have in common. */
 import type { Insertable, Selectable } from 'kysely';
-import type { StoredKey } from '../domain/credentials.js';
+import type { StoredKey } from '../model/credentials.js';
 import type { Tables } from './tables.js';
 
 export type NewKey = Omit<StoredKey, 'lastUsedAt' | 'keyHint'> & Partial<Pick<StoredKey, 'keyHint'>>;

@@ -1,6 +1,6 @@
 /** Reads lists in slices by key, or one page by its number. Also deletes many rows in slices. */
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import type { Page } from '../domain/page.js';
+import type { Page } from '../model/page.js';
 import type { Tables } from './tables.js';
 
 /**

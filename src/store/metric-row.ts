@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely';
-import type { Metric } from '../domain/dashboard/metric.js';
+import type { Metric } from '../model/dashboard/metric.js';
 import { jsonb } from './document.js';
 import { decodeOwner, encodeOwner } from './query.js';
 import type { Tables } from './tables.js';

@@ -1,9 +1,9 @@
 /** Stores metrics. */
 import { type Kysely, sql } from 'kysely';
-import type { Dashboard } from '../domain/dashboard/dashboard.js';
-import type { Metric, MetricDefinition, Owner } from '../domain/dashboard/metric.js';
-import type { Page } from '../domain/page.js';
-import { mapItems } from '../domain/slices.js';
+import type { Dashboard } from '../model/dashboard/dashboard.js';
+import type { Metric, MetricDefinition, Owner } from '../model/dashboard/metric.js';
+import type { Page } from '../model/page.js';
+import { mapItems } from '../model/slices.js';
 import { decodeDashboard } from './dashboard-row.js';
 import { jsonb } from './document.js';
 import { listRows } from './list-rows.js';

@@ -1,6 +1,6 @@
 /** Parts of statements that several stores use. */
 import type { ExpressionBuilder, ExpressionWrapper, InsertResult, Kysely, SqlBool, UpdateResult } from 'kysely';
-import type { Owner, Viewer } from '../domain/dashboard/metric.js';
+import type { Owner, Viewer } from '../model/dashboard/metric.js';
 import type { Tables } from './tables.js';
 
 /** Runs `work` in the transaction of `db`, or in a new one if `db` is in none. */

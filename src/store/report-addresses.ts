@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { KnownAddress } from '../domain/deliver/recipients.js';
-import type { ScheduleOwner } from '../domain/deliver/schedule.js';
+import type { KnownAddress } from '../model/schedule/recipients.js';
+import type { ScheduleOwner } from '../model/schedule/schedule.js';
 import type { Tables } from './tables.js';
 
 export const createReportAddressStore = (db: Kysely<Tables>) => ({

@@ -4,7 +4,7 @@
  * tokens whose mint is running in any process.
  */
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Epoch, HashedToken } from '../domain/brand.js';
+import type { Epoch, HashedToken } from '../model/brand.js';
 import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';

@@ -1,11 +1,11 @@
 import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
-import type { Sealed } from '../domain/brand.js';
-import type { AlertState } from '../domain/deliver/alert.js';
-import type { HostSchedule } from '../domain/deliver/host-schedule.js';
-import type { ScheduleScope, WatchedSchedule } from '../domain/deliver/operator.js';
-import type { PlanChange } from '../domain/deliver/plan.js';
-import type { Recipients } from '../domain/deliver/recipients.js';
-import type { DeliveryState, Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
+import type { Sealed } from '../model/brand.js';
+import type { AlertState } from '../model/schedule/alert.js';
+import type { HostSchedule } from '../model/schedule/host-schedule.js';
+import type { ScheduleScope, WatchedSchedule } from '../model/schedule/operator.js';
+import type { PlanChange } from '../model/schedule/plan.js';
+import type { Recipients } from '../model/schedule/recipients.js';
+import type { DeliveryState, Schedule, ScheduleOwner } from '../model/schedule/schedule.js';
 import type { Sealer } from '../platform/sealing.js';
 import { jsonb } from './document.js';
 import { assertUpdated, inTransaction } from './query.js';

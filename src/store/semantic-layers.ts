@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { SemanticLayer } from '../domain/datamart/semantic-layer.js';
+import type { SemanticLayer } from '../model/datamart/semantic-layer.js';
 import { jsonb } from './document.js';
 import { assertUpdated, wasInserted } from './query.js';
 import type { Tables } from './tables.js';

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { HashedToken } from '../domain/brand.js';
-import type { StoredKey } from '../domain/credentials.js';
-import type { Page } from '../domain/page.js';
-import { mapItems } from '../domain/slices.js';
+import type { HashedToken } from '../model/brand.js';
+import type { StoredKey } from '../model/credentials.js';
+import type { Page } from '../model/page.js';
+import { mapItems } from '../model/slices.js';
 import type { NewKey } from './key-rows.js';
 import { decodeKey, earlier, encodeKey } from './key-rows.js';
 import { listRows } from './list-rows.js';

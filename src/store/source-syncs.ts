@@ -1,7 +1,7 @@
 /** What the latest sync of each datasource found. */
 import type { Kysely } from 'kysely';
-import type { ClientDatabases, ClientLevel, SourceTable } from '../domain/datamart/source-schema.js';
-import type { ClientDatabase } from '../domain/datamart/tenant.js';
+import type { ClientDatabases, ClientLevel, SourceTable } from '../model/datamart/source-schema.js';
+import type { ClientDatabase } from '../model/datamart/tenant.js';
 import { jsonb } from './document.js';
 import type { Tables } from './tables.js';
 

@@ -4,7 +4,7 @@
  * permission and no clock.
  */
 import type { Kysely } from 'kysely';
-import type { ContentRevision } from '../domain/brand.js';
+import type { ContentRevision } from '../model/brand.js';
 import type { Sealer } from '../platform/sealing.js';
 import { createApiKeyStore } from './api-keys.js';
 import { createClientStore } from './clients.js';

@@ -1,23 +1,23 @@
 /** The tables of the service's metadata, as types for the query builder. */
 import type { ColumnType, Generated } from 'kysely';
-import type { Brand, Epoch, HashedToken, Sealed } from '../domain/brand.js';
-import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard/dashboard.js';
-import type { AccessSettings, Embed } from '../domain/dashboard/embed.js';
-import type { GridCard, MetricDefinition } from '../domain/dashboard/metric.js';
-import type { Tile } from '../domain/dashboard/tile.js';
-import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart/datamart.js';
-import type { SemanticTable } from '../domain/datamart/semantic-layer.js';
-import type { ClientLevel, SourceTable } from '../domain/datamart/source-schema.js';
-import type { Alert } from '../domain/deliver/alert.js';
-import type { CatchUp } from '../domain/deliver/catch-up.js';
-import type { Recurrence } from '../domain/deliver/recurrence.js';
-import type { DeliveryReason, DeliveryState, ReportFormat } from '../domain/deliver/schedule.js';
-import type { FilterValues, GuestGrant } from '../domain/guest/grant.js';
-import type { GuestLayout } from '../domain/guest/layout.js';
-import type { BoardContent } from '../domain/guest/own-board.js';
-import type { SavedUnder, ViewChoices } from '../domain/guest/saved-view.js';
-import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
-import type { Person } from '../domain/studio/person.js';
+import type { Brand, Epoch, HashedToken, Sealed } from '../model/brand.js';
+import type { DashboardFilter, LayoutCard, MetricPlacement } from '../model/dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../model/dashboard/embed.js';
+import type { GridCard, MetricDefinition } from '../model/dashboard/metric.js';
+import type { Tile } from '../model/dashboard/tile.js';
+import type { DatamartTable, Relationship, Tenancy } from '../model/datamart/datamart.js';
+import type { SemanticTable } from '../model/datamart/semantic-layer.js';
+import type { ClientLevel, SourceTable } from '../model/datamart/source-schema.js';
+import type { FilterValues, GuestGrant } from '../model/guest/grant.js';
+import type { GuestLayout } from '../model/guest/layout.js';
+import type { BoardContent } from '../model/guest/own-board.js';
+import type { SavedUnder, ViewChoices } from '../model/guest/saved-view.js';
+import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../model/organization.js';
+import type { Person } from '../model/person.js';
+import type { Alert } from '../model/schedule/alert.js';
+import type { CatchUp } from '../model/schedule/catch-up.js';
+import type { Recurrence } from '../model/schedule/recurrence.js';
+import type { DeliveryReason, DeliveryState, ReportFormat } from '../model/schedule/schedule.js';
 
 /** The PostgreSQL schema that holds all tables. Every statement names it. */
 export const schemaName = 'guestlist';

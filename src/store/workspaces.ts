@@ -1,8 +1,8 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { Datamart } from '../domain/datamart/datamart.js';
-import { reachesDatamart, type Workspace } from '../domain/organization.js';
-import type { Page } from '../domain/page.js';
-import { mapItems, whole } from '../domain/slices.js';
+import type { Datamart } from '../model/datamart/datamart.js';
+import { reachesDatamart, type Workspace } from '../model/organization.js';
+import type { Page } from '../model/page.js';
+import { mapItems, whole } from '../model/slices.js';
 import { decodeDatamart } from './datamarts.js';
 import { jsonb } from './document.js';
 import { createHolds } from './holds.js';

@@ -4,10 +4,6 @@
  */
 import type { Request, Response } from 'express';
 import type { Operation } from '../contract/operation.js';
-import { isRecord } from '../domain/is-record.js';
-import type { Log } from '../domain/log-events.js';
-import { Refusal } from '../domain/refusal.js';
-import type { StudioSession } from '../domain/studio/person.js';
 import { bearerOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { AddressOf } from '../http/address.js';
@@ -21,6 +17,10 @@ import type { ToolResult } from '../mcp/described.js';
 import { headersFor, messageFault } from '../mcp/endpoint.js';
 import { answerMessage } from '../mcp/server.js';
 import { type Tool, toolsOf } from '../mcp/tools.js';
+import { isRecord } from '../model/is-record.js';
+import type { Log } from '../model/log-events.js';
+import type { StudioSession } from '../model/person.js';
+import { Refusal } from '../model/refusal.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { mayCall } from './access.js';
 import { refuse } from './answer.js';

@@ -7,8 +7,6 @@ import { type createApiKey, newCredential, type rotateApiKey } from '../contract
 import { identifier, limits, text } from '../contract/fields.js';
 import type { Handler } from '../contract/operation.js';
 import type { createServiceToken, rotateServiceToken } from '../contract/service-tokens.js';
-import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
-import { Refusal } from '../domain/refusal.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -16,6 +14,8 @@ import {
   declareCommand,
   type Ruled,
 } from '../gateway/common/admin-command.js';
+import type { ApiKeyCaller, ServiceCaller } from '../model/guest/caller.js';
+import { Refusal } from '../model/refusal.js';
 import { noToken } from './work.js';
 
 /** `dataApp` null: a service token of the organization. */

@@ -1,8 +1,5 @@
 /** Login links with a code that works once: how the operator of an installation gets into Studio. */
 import { z } from 'zod';
-import type { HashedToken } from '../domain/brand.js';
-import type { Clock, Tokens } from '../domain/ports.js';
-import type { Person } from '../domain/studio/person.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -10,6 +7,9 @@ import {
   noInput,
   operatorsAlone,
 } from '../gateway/common/admin-command.js';
+import type { HashedToken } from '../model/brand.js';
+import type { Person } from '../model/person.js';
+import type { Clock, Tokens } from '../model/ports.js';
 
 export type LoginLinks = {
   /** Returns a new code. */

@@ -5,11 +5,11 @@
  */
 import type { Configuration, CustomFetchOptions } from 'openid-client';
 import { z } from 'zod';
-import { handled } from '../domain/handled.js';
-import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
-import type { IssuerToken, Person, StudioRole } from '../domain/studio/person.js';
-import { DependencyUnavailable } from '../domain/unavailable.js';
+import { handled } from '../model/handled.js';
+import type { IssuerToken, Person, StudioRole } from '../model/person.js';
+import type { Clock } from '../model/ports.js';
+import { Refusal } from '../model/refusal.js';
+import { DependencyUnavailable } from '../model/unavailable.js';
 import { type AskOptions, askFrom, Barred } from '../platform/outgoing.js';
 import { type Sealer, textOfSealed } from '../platform/sealing.js';
 

@@ -1,7 +1,5 @@
 /** Keys of operators' assistants: each has a name, roles and an end. Only the command line of an operator makes them. */
 import { z } from 'zod';
-import { Refusal } from '../domain/refusal.js';
-import { type Person, studioRoles } from '../domain/studio/person.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -10,6 +8,8 @@ import {
   operatorsAlone,
 } from '../gateway/common/admin-command.js';
 import { moment } from '../gateway/common/answers.js';
+import { type Person, studioRoles } from '../model/person.js';
+import { Refusal } from '../model/refusal.js';
 import { keyIssuer, type StudioSessions } from './sessions.js';
 
 /** An assistant owns nothing: what only an owner may do, a person does. */

@@ -1,6 +1,5 @@
 /** The people who are logged in, and ending all sessions of one of them. */
 import { z } from 'zod';
-import { nameInRecords, type StudioSession } from '../domain/studio/person.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -11,6 +10,7 @@ import {
   readBy,
 } from '../gateway/common/admin-command.js';
 import { written } from '../gateway/common/answers.js';
+import { nameInRecords, type StudioSession } from '../model/person.js';
 import { keyIssuer, type StudioSessions } from './sessions.js';
 
 const text = z.string().min(1).max(2000);

@@ -1,9 +1,5 @@
 /** Commands that read the running process. Studio's pages and assistants run them; the command line does not. */
 import { z } from 'zod';
-import type { ClientUse, QueryNote, ReadQueries } from '../domain/query/watch.js';
-import { Refusal } from '../domain/refusal.js';
-import { hasRole } from '../domain/studio/person.js';
-import type { ReadSigningKeys, SigningKeys } from '../domain/studio/signing-keys.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -14,6 +10,10 @@ import {
   readers,
 } from '../gateway/common/admin-command.js';
 import { written } from '../gateway/common/answers.js';
+import { hasRole } from '../model/person.js';
+import type { ClientUse, QueryNote, ReadQueries } from '../model/query/watch.js';
+import { Refusal } from '../model/refusal.js';
+import type { ReadSigningKeys, SigningKeys } from '../model/signing-keys.js';
 import type { ReadSystem, System } from './system.js';
 
 /** The text of a query is part of a dashboard's definition, so only those who may read definitions see it. */

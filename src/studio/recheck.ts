@@ -6,12 +6,12 @@
  * close Studio while something is being mended. After a bounded time the session waits for the issuer, and goes on when
  * the issuer vouches again.
  */
-import { isSameJson } from '../domain/canonical-json.js';
-import type { Log } from '../domain/log-events.js';
-import type { Clock } from '../domain/ports.js';
-import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
-import { DependencyUnavailable } from '../domain/unavailable.js';
 import type { Audit } from '../gateway/audit/audit.js';
+import { isSameJson } from '../model/canonical-json.js';
+import type { Log } from '../model/log-events.js';
+import { nameInRecords, type Person, type StudioSession } from '../model/person.js';
+import type { Clock } from '../model/ports.js';
+import { DependencyUnavailable } from '../model/unavailable.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import type { StudioSessionStore } from '../store/studio-sessions.js';
 import type { OpenId } from './openid.js';

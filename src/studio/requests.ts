@@ -1,12 +1,12 @@
 /** What every path of Studio does with its request: whose it is, whether a page of Studio sent it, and the answer. */
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { Refusal } from '../domain/refusal.js';
-import type { StudioSession } from '../domain/studio/person.js';
 import { isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import { bodyOf } from '../http/body-reader.js';
 import { decodeBody } from '../http/faults.js';
 import { cookieOf, noteOf, readsOnly } from '../http/request.js';
+import type { StudioSession } from '../model/person.js';
+import { Refusal } from '../model/refusal.js';
 import { assertOwnPage } from './access.js';
 import { type StudioSessions, studioCookie } from './sessions.js';
 

@@ -1,9 +1,5 @@
 /** The commands for the reports and alerts of all users: where they go and what became of them, never what they say. */
 import { z } from 'zod';
-import { maskedAddress } from '../domain/deliver/address.js';
-import { blindSchedule } from '../domain/deliver/history.js';
-import type { SchedulesOfAll, WatchedSchedule } from '../domain/deliver/operator.js';
-import { Refusal } from '../domain/refusal.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -13,6 +9,10 @@ import {
   readBy,
 } from '../gateway/common/admin-command.js';
 import { written } from '../gateway/common/answers.js';
+import { Refusal } from '../model/refusal.js';
+import { maskedAddress } from '../model/schedule/address.js';
+import { blindSchedule } from '../model/schedule/history.js';
+import type { SchedulesOfAll, WatchedSchedule } from '../model/schedule/operator.js';
 
 const tenant = z.string().min(1).max(255).optional().describe('The id of one tenant. Left out: all.');
 const oneSchedule = z.strictObject({ id: z.string().min(1).max(100) });

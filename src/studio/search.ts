@@ -9,8 +9,6 @@ import { listDatasources } from '../contract/datasources.js';
 import { listGuestTokens } from '../contract/guest-token-admin.js';
 import { listTemplateSchedules } from '../contract/template-schedules.js';
 import { listDashboards, listMetrics } from '../contract/workspace-dashboards.js';
-import { Refusal } from '../domain/refusal.js';
-import { studioRoles } from '../domain/studio/person.js';
 import { searchAudit } from '../gateway/audit/commands.js';
 import {
   type AdminCommand,
@@ -22,6 +20,8 @@ import {
 import { readPolicy } from '../gateway/policy/policies.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
+import { studioRoles } from '../model/person.js';
+import { Refusal } from '../model/refusal.js';
 import type { FoundPage, SearchStore, Wanted } from '../store/search.js';
 import { assertMay, mayCall, notOffered } from './access.js';
 import { listSchedules } from './schedules.js';

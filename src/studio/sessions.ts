@@ -3,9 +3,9 @@
  * keys of assistants are kept in the same way, and are no cookies: neither is taken for the other.
  */
 import { createHash } from 'node:crypto';
-import type { Clock, Ids, Tokens } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
-import type { IssuerToken, Person, StudioSession } from '../domain/studio/person.js';
+import type { IssuerToken, Person, StudioSession } from '../model/person.js';
+import type { Clock, Ids, Tokens } from '../model/ports.js';
+import { Refusal } from '../model/refusal.js';
 import type { StudioSessionStore } from '../store/studio-sessions.js';
 
 export const studioCookie = 'guestlist_studio';

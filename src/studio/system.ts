@@ -1,5 +1,5 @@
 /** What an operator sees of the running process: its checks, its settings without secrets, and its numbers. */
-import type { LiveEngine } from '../domain/query/live.js';
+import type { LiveEngine } from '../model/query/live.js';
 
 export type SystemNumber = { readonly name: string; readonly help: string; readonly value: number };
 

@@ -6,13 +6,6 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { authoredMetric } from '../contract/author-previews.js';
 import { encodeReply, queryMetric } from '../contract/metrics.js';
-import { canonicalJson } from '../domain/canonical-json.js';
-import { definitionSqlParts } from '../domain/dashboard/content-sql.js';
-import type { MetricDefinition } from '../domain/dashboard/metric.js';
-import type { AuthorCaller } from '../domain/guest/caller.js';
-import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
-import { Refusal } from '../domain/refusal.js';
-import { nameInRecords } from '../domain/studio/person.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import {
   type AdminCommand,
@@ -24,6 +17,13 @@ import {
 } from '../gateway/common/admin-command.js';
 import { type ViewAs, viewAsInput, viewed } from '../gateway/view-as.js';
 import type { Authenticate } from '../http/admission.js';
+import { canonicalJson } from '../model/canonical-json.js';
+import { definitionSqlParts } from '../model/dashboard/content-sql.js';
+import type { MetricDefinition } from '../model/dashboard/metric.js';
+import type { AuthorCaller } from '../model/guest/caller.js';
+import type { GuestQuery, MetricReply } from '../model/guest/view.js';
+import { nameInRecords } from '../model/person.js';
+import { Refusal } from '../model/refusal.js';
 import type { Views } from './views.js';
 
 export const openView = declareCommand(

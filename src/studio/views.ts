@@ -3,8 +3,8 @@
  * only with the session that asked for it, only for reading, and only as long as that session lives.
  */
 import { z } from 'zod';
-import { Refusal } from '../domain/refusal.js';
-import type { StudioSession } from '../domain/studio/person.js';
+import type { StudioSession } from '../model/person.js';
+import { Refusal } from '../model/refusal.js';
 import { type Sealer, textOfSealed } from '../platform/sealing.js';
 
 const sealedView = z.object({ token: z.string(), sessionId: z.string() });

@@ -4,13 +4,13 @@
  */
 import { type Callable, ruleFor } from '../contract/callable.js';
 import type { Operation } from '../contract/operation.js';
-import type { ApiKeyCaller, Caller, ServiceCaller } from '../domain/guest/caller.js';
-import { Refusal } from '../domain/refusal.js';
-import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
 import { createRoutes, withoutCondition } from '../http/routes.js';
+import type { ApiKeyCaller, Caller, ServiceCaller } from '../model/guest/caller.js';
+import { nameInRecords, type Person, type StudioSession } from '../model/person.js';
+import { Refusal } from '../model/refusal.js';
 import { assertMay, notOffered } from './access.js';
 
 export type WorkDeps = {

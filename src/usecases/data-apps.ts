@@ -1,11 +1,11 @@
 /** Data apps: operations 5, 6 and 7, the list of data apps, and the erasure of a client. */
-import type { Embed } from '../domain/dashboard/embed.js';
-import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
-import type { DataApp, ErasedClient } from '../domain/organization.js';
-import type { Clock, Ids } from '../domain/ports.js';
-import type { Engine } from '../domain/query/engine.js';
-import { Refusal } from '../domain/refusal.js';
-import { type Slices, whole } from '../domain/slices.js';
+import type { Embed } from '../model/dashboard/embed.js';
+import type { ApiKeyCaller, ServiceCaller } from '../model/guest/caller.js';
+import type { DataApp, ErasedClient } from '../model/organization.js';
+import type { Clock, Ids } from '../model/ports.js';
+import type { Engine } from '../model/query/engine.js';
+import { Refusal } from '../model/refusal.js';
+import { type Slices, whole } from '../model/slices.js';
 import type { Store } from '../store/store.js';
 import { pageOf } from './paging.js';
 

@@ -1,5 +1,5 @@
 /** Paging of lists. */
-import { type Page, pageSize } from '../domain/page.js';
+import { type Page, pageSize } from '../model/page.js';
 
 export type Paged = { readonly isPagination?: boolean | undefined; readonly pageNumber?: number | undefined };
 

@@ -1,8 +1,8 @@
 /** What operators see of the schedules of all users of a data app, and how they pause them. */
-import { mostWatched, type SchedulesOfAll } from '../domain/deliver/operator.js';
-import { nextMoment } from '../domain/deliver/recurrence.js';
-import type { Reports } from '../domain/deliver/reports.js';
-import type { Clock } from '../domain/ports.js';
+import type { Clock } from '../model/ports.js';
+import { mostWatched, type SchedulesOfAll } from '../model/schedule/operator.js';
+import { nextMoment } from '../model/schedule/recurrence.js';
+import type { Reports } from '../model/schedule/reports.js';
 import type { Store } from '../store/store.js';
 
 type Deps = {

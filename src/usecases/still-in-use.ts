@@ -1,5 +1,5 @@
 /** The refusal of a deletion: what stands on the thing is named, and nothing is deleted. */
-import { Refusal } from '../domain/refusal.js';
+import { Refusal } from '../model/refusal.js';
 
 const shown = 5;
 

@@ -2,9 +2,13 @@
  * Reports that the host schedules for all tenants that have a copy of a template. They are kept, planned and sent as those
  * of guests. Nothing here decides who may see what: each message is decided when it leaves.
  */
-import type { Dashboard } from '../domain/dashboard/dashboard.js';
-import { maskedAddress } from '../domain/deliver/address.js';
-import { concealed, dependsOnRows, type ToldDelivery, wasAskedLately } from '../domain/deliver/history.js';
+import type { Dashboard } from '../model/dashboard/dashboard.js';
+import { type ApiKeyCaller, seesData } from '../model/guest/caller.js';
+import { readDashboardFilter } from '../model/guest/saved-view.js';
+import type { Clock, Ids } from '../model/ports.js';
+import { Refusal } from '../model/refusal.js';
+import { maskedAddress } from '../model/schedule/address.js';
+import { concealed, dependsOnRows, type ToldDelivery, wasAskedLately } from '../model/schedule/history.js';
 import {
   concealedHost,
   type HostSchedule,
@@ -12,7 +16,7 @@ import {
   mostHostListed,
   namingUsers,
   type ToldHostSchedule,
-} from '../domain/deliver/host-schedule.js';
+} from '../model/schedule/host-schedule.js';
 import {
   assertKind,
   assertRecurrence,
@@ -23,14 +27,10 @@ import {
   newSchedule,
   type PlanChange,
   type PlanContent,
-} from '../domain/deliver/plan.js';
-import { hasNone } from '../domain/deliver/recipients.js';
-import { mostSchedules, type Reports } from '../domain/deliver/reports.js';
-import type { Schedule, SchedulePlan } from '../domain/deliver/schedule.js';
-import { type ApiKeyCaller, seesData } from '../domain/guest/caller.js';
-import { readDashboardFilter } from '../domain/guest/saved-view.js';
-import type { Clock, Ids } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
+} from '../model/schedule/plan.js';
+import { hasNone } from '../model/schedule/recipients.js';
+import { mostSchedules, type Reports } from '../model/schedule/reports.js';
+import type { Schedule, SchedulePlan } from '../model/schedule/schedule.js';
 import type { Store } from '../store/store.js';
 import { holdDataApp } from './data-apps.js';
 import { assertHostAlert, findTemplateDatamart } from './guest/alerts.js';

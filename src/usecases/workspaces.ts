@@ -1,10 +1,10 @@
-import type { Dashboard } from '../domain/dashboard/dashboard.js';
-import type { Metric } from '../domain/dashboard/metric.js';
-import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
-import type { ConnectionType, Workspace, WorkspaceSettings } from '../domain/organization.js';
-import type { Ids } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
-import type { Slices } from '../domain/slices.js';
+import type { Dashboard } from '../model/dashboard/dashboard.js';
+import type { Metric } from '../model/dashboard/metric.js';
+import type { ApiKeyCaller, ServiceCaller } from '../model/guest/caller.js';
+import type { ConnectionType, Workspace, WorkspaceSettings } from '../model/organization.js';
+import type { Ids } from '../model/ports.js';
+import { Refusal } from '../model/refusal.js';
+import type { Slices } from '../model/slices.js';
 import type { Store } from '../store/store.js';
 import { type Paged, pageItems, pageOf } from './paging.js';
 import { assertUnused, usersToName } from './still-in-use.js';

@@ -12,7 +12,7 @@ import { CompiledQuery } from 'kysely';
 import { SMTPServer } from 'smtp-server';
 import { calendar } from '../../dist/deliver/calendar.js';
 import { createPlanner } from '../../dist/deliver/planner.js';
-import { leavesAt } from '../../dist/domain/deliver/spread.js';
+import { leavesAt } from '../../dist/model/schedule/spread.js';
 import { openDatabase } from '../../dist/platform/database.js';
 import { migrate } from '../../dist/store/migrations.js';
 import { createStore } from '../../dist/store/store.js';

@@ -7,8 +7,8 @@ import { draftDatamart } from '../../src/cli/init/draft.js';
 import { choosePort } from '../../src/cli/init/port.js';
 import { type Asking, askShared, askTenantTable } from '../../src/cli/init/questions.js';
 import { askWays } from '../../src/cli/init/ways.js';
-import { proposeFor } from '../../src/domain/datamart/source-proposals.js';
-import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
+import { proposeFor } from '../../src/model/datamart/source-proposals.js';
+import type { SourceTable } from '../../src/model/datamart/source-schema.js';
 
 /** A table with the primary key `id`, and foreign keys `<name>_id` to the tables of `references`. */
 const table = (tableName: string, references: Readonly<Record<string, string>> = {}): SourceTable => ({

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { importedData } from '../../src/contract/dashboard-versions.js';
-import { chartTypes } from '../../src/domain/dashboard/chart.js';
+import { chartTypes } from '../../src/model/dashboard/chart.js';
 
 test.each([
   ['metrics', 2],

@@ -6,8 +6,8 @@ import readXlsx from 'read-excel-file/node';
 import { describe, expect, test } from 'vitest';
 import { sheetNames } from '../../src/contract/xlsx/parts.js';
 import { toXlsx } from '../../src/contract/xlsx/workbook.js';
-import type { DownloadColumn, DownloadRows, DownloadSheet, Workbook } from '../../src/domain/guest/download.js';
-import type { Cell } from '../../src/domain/query/engine.js';
+import type { DownloadColumn, DownloadRows, DownloadSheet, Workbook } from '../../src/model/guest/download.js';
+import type { Cell } from '../../src/model/query/engine.js';
 import { hasOffice, sheetsByOffice } from '../suites/office.js';
 
 type Row = readonly Cell[];

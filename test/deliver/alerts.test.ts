@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { DeliveryReason, DeliveryState } from '../../src/domain/deliver/schedule.js';
+import type { DeliveryReason, DeliveryState } from '../../src/model/schedule/schedule.js';
 import { columnRef, metric } from '../engine/world.js';
 import { sign, startSeconds } from '../gateway/harness.js';
 import { all, openReporting, type Reporting, reportPolicy, restricted, type Started, type User } from './reporting.js';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Schedule } from '../../src/domain/deliver/schedule.js';
+import type { Schedule } from '../../src/model/schedule/schedule.js';
 import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createMailer, type Mail, type Mailer } from '../../src/deliver/mailer.js';
 import { messageOf, type ReportText } from '../../src/deliver/message.js';
 import { plainLine } from '../../src/deliver/plain-line.js';
-import { readAddress } from '../../src/domain/deliver/address.js';
-import type { CellDates } from '../../src/domain/deliver/alert.js';
+import { readAddress } from '../../src/model/schedule/address.js';
+import type { CellDates } from '../../src/model/schedule/alert.js';
 import { loadDkim } from '../../src/platform/dkim.js';
 import { verifyDkim } from './dkim.js';
 import { type Mailbox, openMailbox } from './mailbox.js';

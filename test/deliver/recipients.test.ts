@@ -6,7 +6,7 @@ import express from 'express';
 import fc from 'fast-check';
 import request from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Audience } from '../../src/domain/deliver/recipients.js';
+import type { Audience } from '../../src/model/schedule/recipients.js';
 import { sign, startSeconds } from '../gateway/harness.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { all, daily, openReporting, type Reporting, reportPolicy, type Started, type User } from './reporting.js';

@@ -11,8 +11,8 @@ import {
   type Refused,
   type SenderOptions,
 } from '../../src/deliver/sender.js';
-import { type Alert, AlertFault, type AlertState } from '../../src/domain/deliver/alert.js';
-import type { Schedule } from '../../src/domain/deliver/schedule.js';
+import { type Alert, AlertFault, type AlertState } from '../../src/model/schedule/alert.js';
+import type { Schedule } from '../../src/model/schedule/schedule.js';
 import { loadBrands } from '../../src/platform/mail-brands.js';
 import { defaultSettings } from '../../src/platform/settings.js';
 import type { Store } from '../../src/store/store.js';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
 import { createPlanner } from '../../src/deliver/planner.js';
-import { leavesAt } from '../../src/domain/deliver/spread.js';
+import { leavesAt } from '../../src/model/schedule/spread.js';
 import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';

@@ -14,8 +14,8 @@ import { createDatasource } from '../../src/contract/datasources.js';
 import { chart } from '../../src/contract/metric-parts.js';
 import { createTemplateSchedule } from '../../src/contract/template-schedules.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
+import { decodeTheme } from '../../src/model/theme/design-tokens.js';
 import { loadConfig } from '../../src/platform/config.js';
-import { decodeTheme } from '../../src/theme/design-tokens.js';
 import { asProcess } from '../cli/in-process.js';
 import { type Block, blocksOfKind, nameOf, root } from './blocks.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
-import { effectivePermissions, isOpenTo } from '../../src/domain/guest/access.js';
-import { type GuestPermission, type GuestPermissions, guestPermissionNames } from '../../src/domain/guest/grant.js';
+import type { AccessSettings } from '../../src/model/dashboard/embed.js';
+import { effectivePermissions, isOpenTo } from '../../src/model/guest/access.js';
+import { type GuestPermission, type GuestPermissions, guestPermissionNames } from '../../src/model/guest/grant.js';
 
 const settings = (allow: boolean): AccessSettings => ({
   isAllowEmailReports: allow,

@@ -1,8 +1,8 @@
 /** Addresses of recipients: which are of one mailbox. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mailboxOf, readAddress } from '../../src/domain/deliver/address.js';
-import { findMailbox, isOfMailbox, type KnownAddress, listMailboxes } from '../../src/domain/deliver/recipients.js';
+import { mailboxOf, readAddress } from '../../src/model/schedule/address.js';
+import { findMailbox, isOfMailbox, type KnownAddress, listMailboxes } from '../../src/model/schedule/recipients.js';
 
 const letters = (extra: string) => fc.constantFrom(...`abcxyz019${extra}`);
 const word = fc.array(letters(''), { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));

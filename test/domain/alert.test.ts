@@ -12,7 +12,7 @@ import {
   isQuiet,
   judge,
   observe,
-} from '../../src/domain/deliver/alert.js';
+} from '../../src/model/schedule/alert.js';
 
 const now = new Date('2026-10-26T07:00:00Z');
 const single: AlertShape = { dimensions: [], chronological: null, hasComparison: false };

@@ -1,7 +1,7 @@
 /** Contents of dashboards for tests of merging. They have few names and values, so that changes often conflict. */
 import fc from 'fast-check';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
-import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
+import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
 
 const column = (columnName: string) => ({ schemaName: 'main', tableName: 'sales', columnName });
 

@@ -1,7 +1,7 @@
 /** A tinyint(1) of MySQL holds numbers, unless the author declares a boolean (metabase#3506). */
 import { describe, expect, it } from 'vitest';
-import { columnKind } from '../../src/domain/datamart/datatypes.js';
-import { type ColumnDraft, type SourceView, tableListFaults, tablesOf } from '../../src/domain/datamart/tables.js';
+import { columnKind } from '../../src/model/datamart/datatypes.js';
+import { type ColumnDraft, type SourceView, tableListFaults, tablesOf } from '../../src/model/datamart/tables.js';
 import { table } from '../engine/world.js';
 
 const columns = [

@@ -1,12 +1,12 @@
 /** The pure parts of questions in words: which model, which catalogue, which numbers. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { catalogueText, openFeedback } from '../../src/domain/chat/catalogue.js';
-import { labelsOf } from '../../src/domain/chat/labels.js';
-import { type Model, modelsOf } from '../../src/domain/chat/model.js';
-import { hasOnlyKnownNumbers } from '../../src/domain/chat/numbers.js';
-import { knownNumbers, ranResult } from '../../src/domain/chat/tool-results.js';
-import { guestFields } from '../../src/domain/guest/fields.js';
+import { catalogueText, openFeedback } from '../../src/model/chat/catalogue.js';
+import { labelsOf } from '../../src/model/chat/labels.js';
+import { type Model, modelsOf } from '../../src/model/chat/model.js';
+import { hasOnlyKnownNumbers } from '../../src/model/chat/numbers.js';
+import { knownNumbers, ranResult } from '../../src/model/chat/tool-results.js';
+import { guestFields } from '../../src/model/guest/fields.js';
 import { datamart, table } from '../engine/world.js';
 
 const model = (name: string): Model => ({

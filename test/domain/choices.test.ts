@@ -1,8 +1,8 @@
 /** Conflicts that an operator decides, field by field. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
-import { mergeDashboard, showConflicts } from '../../src/domain/dashboard/merge/merge-dashboard.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
+import { mergeDashboard, showConflicts } from '../../src/model/dashboard/merge/merge-dashboard.js';
 import { board, contents, copyOf, definition, metric } from './boards.js';
 
 type Three = readonly [DashboardContent, DashboardContent, DashboardContent];

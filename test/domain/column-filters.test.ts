@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
-import { filterableColumns, listColumns, takeColumns } from '../../src/domain/guest/column-filters.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
+import { filterableColumns, listColumns, takeColumns } from '../../src/model/guest/column-filters.js';
 import { datamart, epoch, table } from '../engine/world.js';
 
 const sales = table(

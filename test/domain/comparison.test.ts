@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Comparison, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Condition, Predicate } from '../../src/domain/filter/filter.js';
-import { movePeriods } from '../../src/domain/filter/period.js';
-import { earlierQuestion } from '../../src/domain/query/comparison.js';
-import type { MetricQuestion } from '../../src/domain/query/engine.js';
+import type { Comparison, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Condition, Predicate } from '../../src/model/filter/filter.js';
+import { movePeriods } from '../../src/model/filter/period.js';
+import { earlierQuestion } from '../../src/model/query/comparison.js';
+import type { MetricQuestion } from '../../src/model/query/engine.js';
 
 describe('a date some periods away', () => {
   it.each([

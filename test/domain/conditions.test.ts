@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
-import { heldConditions } from '../../src/domain/dashboard/mapped-columns.js';
-import { hostMade, type Metric, type MetricDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Dashboard } from '../../src/model/dashboard/dashboard.js';
+import { heldConditions } from '../../src/model/dashboard/mapped-columns.js';
+import { hostMade, type Metric, type MetricDefinition } from '../../src/model/dashboard/metric.js';
 import {
   chosenConditions,
   enforcedConditions,
   noRestrictions,
   type Restrictions,
   visibleFilters,
-} from '../../src/domain/guest/conditions.js';
-import { Refusal } from '../../src/domain/refusal.js';
+} from '../../src/model/guest/conditions.js';
+import { Refusal } from '../../src/model/refusal.js';
 
 const moment = { now: new Date('2024-02-29T12:00:00Z'), timezone: null };
 const column = (tableName: string, columnName: string) => ({ schemaName: 'main', tableName, columnName });

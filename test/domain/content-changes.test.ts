@@ -1,9 +1,9 @@
 /** What changed between two contents is said in words, and nothing that changed is left out. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isSameJson } from '../../src/domain/canonical-json.js';
-import { ambiguities, contentChanges } from '../../src/domain/dashboard/changes.js';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
+import { isSameJson } from '../../src/model/canonical-json.js';
+import { ambiguities, contentChanges } from '../../src/model/dashboard/changes.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import { columnRef, metric } from '../engine/world.js';
 
 const count = metric('sales', { measures: [{ name: 'Sales', aggregate: 'COUNT' }] });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contentFaults } from '../../src/domain/dashboard/content.js';
+import { contentFaults } from '../../src/model/dashboard/content.js';
 import { columnRef, datamart, metric, table } from '../engine/world.js';
 
 const mart = datamart({ tables: [table('sales', { seller: 'VARCHAR', buyer: 'VARCHAR' })] });

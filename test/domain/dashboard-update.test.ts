@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { listSql, replaceSql } from '../../src/domain/dashboard/content-sql.js';
+import { listSql, replaceSql } from '../../src/model/dashboard/content-sql.js';
 import type {
   Dashboard,
   DashboardContent,
   DashboardFilter,
   PlacedMetric,
-} from '../../src/domain/dashboard/dashboard.js';
-import { findPlaced, mapFilters } from '../../src/domain/dashboard/dashboard.js';
+} from '../../src/model/dashboard/dashboard.js';
+import { findPlaced, mapFilters } from '../../src/model/dashboard/dashboard.js';
 import { columnRef, datamart, metric, table } from '../engine/world.js';
 
 const columns = ['region', 'product', 'seller'];

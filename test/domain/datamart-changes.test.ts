@@ -6,13 +6,13 @@ import {
   type DatamartParts,
   needsSource,
   noParts,
-} from '../../src/domain/datamart/changes.js';
-import type { Tenancy } from '../../src/domain/datamart/datamart.js';
-import { draftRelationships, nameTables } from '../../src/domain/datamart/relationships.js';
-import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
-import { defaultSchemaOf, type TableDraft, viewSource } from '../../src/domain/datamart/tables.js';
-import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
-import { Refusal } from '../../src/domain/refusal.js';
+} from '../../src/model/datamart/changes.js';
+import type { Tenancy } from '../../src/model/datamart/datamart.js';
+import { draftRelationships, nameTables } from '../../src/model/datamart/relationships.js';
+import type { SourceTable } from '../../src/model/datamart/source-schema.js';
+import { defaultSchemaOf, type TableDraft, viewSource } from '../../src/model/datamart/tables.js';
+import type { Datasource, ServerConnection } from '../../src/model/organization.js';
+import { Refusal } from '../../src/model/refusal.js';
 
 const datasource: Datasource = { id: 'd', name: 'd', syncedAt: null, datasourceType: 'DUCKDB', path: 'x' };
 const sourceTable = (schemaName: string, tableName: string): SourceTable => ({

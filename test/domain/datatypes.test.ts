@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columnKind, type DatatypeKind } from '../../src/domain/datamart/datatypes.js';
+import { columnKind, type DatatypeKind } from '../../src/model/datamart/datatypes.js';
 
 test.each<[DatatypeKind | undefined, readonly string[]]>([
   [

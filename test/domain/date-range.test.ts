@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { daysBetween, daysOf, isTimezone } from '../../src/domain/filter/date-range.js';
+import { daysBetween, daysOf, isTimezone } from '../../src/model/filter/date-range.js';
 
 const at = (now: string, timezone: string | null = null) => ({ now: new Date(now), timezone });
 // A Thursday.

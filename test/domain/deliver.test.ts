@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
-import { catchUps, dueMoments } from '../../src/domain/deliver/catch-up.js';
-import { concealed } from '../../src/domain/deliver/history.js';
-import { nextMoment, type Recurrence, recurrenceFault, weekdays } from '../../src/domain/deliver/recurrence.js';
-import type { DeliveryReason, DeliveryState } from '../../src/domain/deliver/schedule.js';
+import { catchUps, dueMoments } from '../../src/model/schedule/catch-up.js';
+import { concealed } from '../../src/model/schedule/history.js';
+import { nextMoment, type Recurrence, recurrenceFault, weekdays } from '../../src/model/schedule/recurrence.js';
+import type { DeliveryReason, DeliveryState } from '../../src/model/schedule/schedule.js';
 
 const two = (number: number): string => String(number).padStart(2, '0');
 const at = fc.tuple(fc.nat(23), fc.nat(59)).map(([hour, minute]) => `${two(hour)}:${two(minute)}`);

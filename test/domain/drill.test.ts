@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Dimension, MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import { drill } from '../../src/domain/query/drill.js';
-import { Refusal } from '../../src/domain/refusal.js';
+import type { Dimension, MetricDefinition } from '../../src/model/dashboard/metric.js';
+import { drill } from '../../src/model/query/drill.js';
+import { Refusal } from '../../src/model/refusal.js';
 
 const dimension = (name: string, extra: Partial<Dimension> = {}): Dimension => ({
   name,

@@ -1,9 +1,9 @@
 /** Numbers in filters: every digit is compared, and numbers that JSON has rounded are refused. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
-import { compareNumbers, isDecimalText, isNumberValue, isUnsafeNumber } from '../../src/domain/filter/exact-number.js';
-import { rlsConditions, rlsVariablesOf } from '../../src/domain/guest/rls-conditions.js';
+import { hostMade, type Metric } from '../../src/model/dashboard/metric.js';
+import { compareNumbers, isDecimalText, isNumberValue, isUnsafeNumber } from '../../src/model/filter/exact-number.js';
+import { rlsConditions, rlsVariablesOf } from '../../src/model/guest/rls-conditions.js';
 import { columnRef, metric, refusalOf } from '../engine/world.js';
 
 test('whole JSON numbers beyond 2^53 - 1 are unsafe, and nothing else is', () => {

@@ -1,6 +1,6 @@
 /** Where in an expression a fault is: the smallest part that has it, or the operator at which two parts meet. */
 import { expect, test } from 'vitest';
-import { findFault } from '../../src/domain/query/fault-place.js';
+import { findFault } from '../../src/model/query/fault-place.js';
 
 /** Marks the place with `|`. A part has the fault if it holds all of the words as `hasFault` wants them. */
 const marked = async (sql: string, hasFault: (part: string) => boolean, mostAsked?: number): Promise<string> => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { FilterDataType, FilterValue } from '../../src/domain/filter/filter.js';
-import { readFilterValue } from '../../src/domain/filter/value.js';
+import type { FilterDataType, FilterValue } from '../../src/model/filter/filter.js';
+import { readFilterValue } from '../../src/model/filter/value.js';
 
 const moment = { now: new Date('2024-02-29T12:00:00Z'), timezone: null };
 const read = (dataType: FilterDataType, value: FilterValue) => readFilterValue(dataType, value, moment);

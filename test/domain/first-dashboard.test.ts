@@ -1,10 +1,10 @@
 /** What is proposed as a first dashboard where no row was read. */
 import { describe, expect, test } from 'vitest';
-import { factsWithoutRows } from '../../src/domain/dashboard/first/facts.js';
-import { firstDashboard, layOut } from '../../src/domain/dashboard/first/first-dashboard.js';
-import type { Datamart, DatamartTable } from '../../src/domain/datamart/datamart.js';
-import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
-import type { TableOwnership } from '../../src/domain/datamart/table-ownership.js';
+import { factsWithoutRows } from '../../src/model/dashboard/first/facts.js';
+import { firstDashboard, layOut } from '../../src/model/dashboard/first/first-dashboard.js';
+import type { Datamart, DatamartTable } from '../../src/model/datamart/datamart.js';
+import type { SourceTable } from '../../src/model/datamart/source-schema.js';
+import type { TableOwnership } from '../../src/model/datamart/table-ownership.js';
 import { byClients, table } from '../engine/world.js';
 
 const sales = table(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
-import { type GuestDefinition, guestFaults } from '../../src/domain/guest/metric.js';
+import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
+import { type GuestDefinition, guestFaults } from '../../src/model/guest/metric.js';
 
 const moment = { now: new Date('2026-11-23T12:00:00Z'), timezone: null };
 const table = { schemaName: 'main', tableName: 'sales' };

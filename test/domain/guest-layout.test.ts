@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Dashboard, LayoutCard } from '../../src/domain/dashboard/dashboard.js';
-import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
-import type { Tile } from '../../src/domain/dashboard/tile.js';
-import type { GuestLayout } from '../../src/domain/guest/layout.js';
-import { boardCards, boardTiles, dashboardLayout, ownLayout } from '../../src/domain/guest/layout.js';
+import type { Dashboard, LayoutCard } from '../../src/model/dashboard/dashboard.js';
+import { hostMade, type Metric } from '../../src/model/dashboard/metric.js';
+import type { Tile } from '../../src/model/dashboard/tile.js';
+import type { GuestLayout } from '../../src/model/guest/layout.js';
+import { boardCards, boardTiles, dashboardLayout, ownLayout } from '../../src/model/guest/layout.js';
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
 const card = (metricId: string, y: number): LayoutCard => ({ metricId, x: 0, y, w: 1, h: 1 });

@@ -1,15 +1,15 @@
 /** Two authors of one dashboard: no change of either disappears unless somebody chose so. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import {
   type AuthorChoices,
   type AuthorConflict,
   type AuthorVersions,
   completeVersions,
   mergeAuthors,
-} from '../../src/domain/dashboard/merge/merge-authors.js';
-import type { Tile } from '../../src/domain/dashboard/tile.js';
+} from '../../src/model/dashboard/merge/merge-authors.js';
+import type { Tile } from '../../src/model/dashboard/tile.js';
 import { board, contents, leavesOf, metric, mixed } from './boards.js';
 
 const aTile = fc.record({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
-import { isSameBoard, mergeDashboard } from '../../src/domain/dashboard/merge/merge-dashboard.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
+import { isSameBoard, mergeDashboard } from '../../src/model/dashboard/merge/merge-dashboard.js';
 import { board, contents, copyOf, definition, histories, leavesOf, metric } from './boards.js';
 
 const merge = (base: DashboardContent, template: DashboardContent, tenant: DashboardContent) =>

@@ -1,6 +1,6 @@
 /** A metric whose tables no single way joins is refused when it is written. */
 import { expect, it } from 'vitest';
-import { pathFaults } from '../../src/domain/dashboard/path-faults.js';
+import { pathFaults } from '../../src/model/dashboard/path-faults.js';
 import { columnRef, datamart, metric, relationship, table } from '../engine/world.js';
 
 const tables = ['invoices', 'projects', 'people', 'alone'].map((name) =>

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { errors } from '../../src/domain/errors.js';
-import { isReason, type Reason, reasonOfCode, restrictionReason } from '../../src/domain/reasons.js';
+import { errors } from '../../src/model/errors.js';
+import { isReason, type Reason, reasonOfCode, restrictionReason } from '../../src/model/reasons.js';
 
 const src = fileURLToPath(new URL('../../src', import.meta.url));
 
 /** The reason codes that are not derived from an error code, as the list of them is written. */
-const ownReasons = [...readFileSync(join(src, 'domain/reasons.ts'), 'utf8').matchAll(/^ {2}'([a-z0-9-]+)',$/gm)].map(
+const ownReasons = [...readFileSync(join(src, 'model/reasons.ts'), 'utf8').matchAll(/^ {2}'([a-z0-9-]+)',$/gm)].map(
   ([, reason = '']) => reason,
 );
 

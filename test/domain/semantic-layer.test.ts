@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
 import {
   completionScore,
   type SemanticTable,
   scoreWeights,
   type TableNotes,
   viewSemanticTables,
-} from '../../src/domain/datamart/semantic-layer.js';
-import { writeSemanticTables } from '../../src/domain/datamart/semantic-notes.js';
+} from '../../src/model/datamart/semantic-layer.js';
+import { writeSemanticTables } from '../../src/model/datamart/semantic-notes.js';
 
 const maybeText = fc.option(fc.constantFrom('x', 'y'), { nil: null });
 

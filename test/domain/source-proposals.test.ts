@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { identifiedBy, singularName, tenantWordOf } from '../../src/domain/datamart/column-names.js';
-import { clientColumnOf, proposeFor } from '../../src/domain/datamart/source-proposals.js';
-import type { ForeignKey, SourceTable } from '../../src/domain/datamart/source-schema.js';
+import { identifiedBy, singularName, tenantWordOf } from '../../src/model/datamart/column-names.js';
+import { clientColumnOf, proposeFor } from '../../src/model/datamart/source-proposals.js';
+import type { ForeignKey, SourceTable } from '../../src/model/datamart/source-schema.js';
 
 test.each([
   ['orders', 'order'],

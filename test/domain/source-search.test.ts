@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { proposeFor } from '../../src/domain/datamart/source-proposals.js';
-import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
-import { findTables, proposalsAbout } from '../../src/domain/datamart/source-search.js';
+import { proposeFor } from '../../src/model/datamart/source-proposals.js';
+import type { SourceTable } from '../../src/model/datamart/source-schema.js';
+import { findTables, proposalsAbout } from '../../src/model/datamart/source-search.js';
 
 const table = (tableName: string, columnNames: readonly string[]): SourceTable => ({
   schemaName: 'Shop',

@@ -1,11 +1,11 @@
 /** Computed facts: what stands out in an answer. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { suggestionsOf } from '../../src/domain/chat/suggestions.js';
-import { guestFields } from '../../src/domain/guest/fields.js';
-import type { GuestChart } from '../../src/domain/guest/view.js';
-import type { Cell, MetricAnswer } from '../../src/domain/query/engine.js';
-import { factsOf, valuesOf } from '../../src/domain/summary/facts.js';
+import { factsOf, valuesOf } from '../../src/model/chat/facts.js';
+import { suggestionsOf } from '../../src/model/chat/suggestions.js';
+import { guestFields } from '../../src/model/guest/fields.js';
+import type { GuestChart } from '../../src/model/guest/view.js';
+import type { Cell, MetricAnswer } from '../../src/model/query/engine.js';
 import { datamart, relationship, table } from '../engine/world.js';
 
 const answer = (rows: MetricAnswer['rows'], more: Partial<MetricAnswer> = {}): MetricAnswer => ({

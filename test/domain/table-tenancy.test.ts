@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Cardinality, Datamart, DatamartTable } from '../../src/domain/datamart/datamart.js';
-import { withTenancySettings } from '../../src/domain/datamart/datamart.js';
-import { type TableTenancy, tableTenancy } from '../../src/domain/datamart/table-tenancy.js';
+import type { Cardinality, Datamart, DatamartTable } from '../../src/model/datamart/datamart.js';
+import { withTenancySettings } from '../../src/model/datamart/datamart.js';
+import { type TableTenancy, tableTenancy } from '../../src/model/datamart/table-tenancy.js';
 
 const ref = (tableName: string) => ({ schemaName: 'main', tableName });
 const columnOf = (path: string) => {

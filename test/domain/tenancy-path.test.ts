@@ -3,10 +3,10 @@
  * refused.
  */
 import { describe, expect, test } from 'vitest';
-import { changeParts, type DatamartChanges, type DatamartParts, noParts } from '../../src/domain/datamart/changes.js';
-import type { RelationshipDraft } from '../../src/domain/datamart/relationships.js';
-import { type TableDraft, viewSource } from '../../src/domain/datamart/tables.js';
-import type { Datasource } from '../../src/domain/organization.js';
+import { changeParts, type DatamartChanges, type DatamartParts, noParts } from '../../src/model/datamart/changes.js';
+import type { RelationshipDraft } from '../../src/model/datamart/relationships.js';
+import { type TableDraft, viewSource } from '../../src/model/datamart/tables.js';
+import type { Datasource } from '../../src/model/organization.js';
 import { refusalOf } from '../engine/world.js';
 
 const datasource: Datasource = { id: 'd', name: 'd', syncedAt: null, datasourceType: 'DUCKDB', path: 'x' };

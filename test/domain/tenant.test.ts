@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Datamart, Tenancy } from '../../src/domain/datamart/datamart.js';
-import { tenantScope } from '../../src/domain/datamart/tenant.js';
-import { Refusal } from '../../src/domain/refusal.js';
+import type { Datamart, Tenancy } from '../../src/model/datamart/datamart.js';
+import { tenantScope } from '../../src/model/datamart/tenant.js';
+import { Refusal } from '../../src/model/refusal.js';
 
 const table = (clientColumnType: 'NUMBER' | 'STRING'): Tenancy => ({
   tenancyLevel: 'TABLE',

@@ -1,8 +1,8 @@
 /** Fewer points of a long line keep its ends and its extremes. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AnswerColumn, Cell } from '../../src/domain/query/engine.js';
-import { createThinning } from '../../src/domain/query/thin-points.js';
+import type { AnswerColumn, Cell } from '../../src/model/query/engine.js';
+import { createThinning } from '../../src/model/query/thin-points.js';
 
 const columns: readonly AnswerColumn[] = [
   { name: 'x', dataType: 'number' },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { translateBy, translationsFault } from '../../src/domain/dashboard/translations.js';
+import { translateBy, translationsFault } from '../../src/model/dashboard/translations.js';
 
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`v${at}`, `label ${at}`]));
 

@@ -1,7 +1,7 @@
 /** MariaDB and MySQL add text as the number that it begins with, or as 0. Such a sum is refused. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   columnRef,

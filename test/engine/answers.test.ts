@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Aggregate, MetricDefinition, TimeGrain } from '../../src/domain/dashboard/metric.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { Aggregate, MetricDefinition, TimeGrain } from '../../src/model/dashboard/metric.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds, type TableData } from './test-databases.js';
 import {
   at,

@@ -1,7 +1,7 @@
 /** MariaDB and MySQL send bits and bytes as bytes. A metric and SQL write both alike. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 

@@ -1,7 +1,7 @@
 /** Histograms: buckets of a given width, and a given approximate number of buckets. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Dimension } from '../../src/domain/dashboard/metric.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { Dimension } from '../../src/model/dashboard/metric.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,

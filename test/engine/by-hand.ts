@@ -1,7 +1,7 @@
 /** Hand-written SQL, run by each database's own driver without the engine. Metrics must have the same answers. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
-import type { Cell } from '../../src/domain/query/engine.js';
+import type { Cell } from '../../src/model/query/engine.js';
 import { onClickHouse } from '../suites/clickhouse.js';
 import { onMysql } from '../suites/mysql.js';
 import type { Kind } from './test-databases.js';

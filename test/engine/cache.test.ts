@@ -1,12 +1,12 @@
 /** The result cache and the fair queue with the real engine over DuckDB. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Epoch } from '../../src/domain/brand.js';
-import { type Datamart, withTenancySettings } from '../../src/domain/datamart/datamart.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import type { CacheOutcome } from '../../src/engine/cache/result-cache.js';
 import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
 import { createRows } from '../../src/engine/rows.js';
+import type { Epoch } from '../../src/model/brand.js';
+import { type Datamart, withTenancySettings } from '../../src/model/datamart/datamart.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { createMovableClock } from '../gateway/harness.js';
 import { keyedOf, rowsOf } from '../suites/result-cache.js';
 import {

@@ -1,8 +1,8 @@
 /** Computed from groups: HAVING, percentiles, and calculations over the groups that HAVING left. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HavingTree, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import { type Period, periods } from '../../src/domain/filter/period.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { HavingTree, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import { type Period, periods } from '../../src/model/filter/period.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, refusalOf, table } from './world.js';
 

@@ -1,8 +1,8 @@
 /** A key of the datasource may prove a cardinality that no relationship declares. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Relationship } from '../../src/domain/datamart/datamart.js';
 import { createCatalog } from '../../src/engine/databases/catalog.js';
 import { withCardinalities } from '../../src/engine/question/cardinalities.js';
+import type { Relationship } from '../../src/model/datamart/datamart.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,

@@ -2,7 +2,7 @@
  * Chinook as a host would declare it: the customers are the tenants, the relationships are its foreign keys, and its
  * lookup tables are shared.
  */
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
 import { chinook } from '../fixtures/chinook.js';
 import { columnRef, datamart, relationship, table } from './world.js';
 

@@ -1,7 +1,7 @@
 /** Metrics over Chinook, each with hand-written SQL for one customer's answer. */
 
-import type { Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Condition, Predicate } from '../../src/domain/filter/filter.js';
+import type { Measure, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Condition, Predicate } from '../../src/model/filter/filter.js';
 import type { Words } from './by-hand.js';
 import { by } from './chinook-mart.js';
 import { columnRef, condition, metric } from './world.js';

@@ -1,9 +1,9 @@
 /** The Chinook database, declared as a host would do it: each customer's answers equal those of hand-written SQL. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
-import { earlierQuestion } from '../../src/domain/query/comparison.js';
-import { drill } from '../../src/domain/query/drill.js';
-import type { Cell, Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { SqlDefinition } from '../../src/model/dashboard/metric.js';
+import { earlierQuestion } from '../../src/model/query/comparison.js';
+import { drill } from '../../src/model/query/drill.js';
+import type { Cell, Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { chinook, counts, indexes } from '../fixtures/chinook.js';
 import { areAlike } from '../isolation/judge.js';
 import { type ByHand, connectByHand } from './by-hand.js';

@@ -1,8 +1,8 @@
 /** A ClickHouse database with a table of every type and tables that join, leak, quote or run slowly; and questions to it. */
 import { sql } from 'kysely';
-import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
 import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect.js';
 import type { Sql } from '../../src/engine/databases/dialect.js';
+import type { Datasource, ServerConnection } from '../../src/model/organization.js';
 import { onClickHouse } from '../suites/clickhouse.js';
 import { createBuilder } from './test-databases.js';
 import { columnRef, condition, createLoggedEngine, datamart, metric, question, relationship, table } from './world.js';

@@ -5,8 +5,8 @@
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Datasource } from '../../src/domain/organization.js';
 import { createDatabases } from '../../src/engine/datasources/databases.js';
+import type { Datasource } from '../../src/model/organization.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { isClickHouseThere, isFront, onClickHouse } from '../suites/clickhouse.js';
 import {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ClientDatabase, tenantScope } from '../../src/domain/datamart/tenant.js';
+import { type ClientDatabase, tenantScope } from '../../src/model/datamart/tenant.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, question, table } from './world.js';

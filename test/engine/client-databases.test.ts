@@ -1,15 +1,15 @@
 /** Clients that each have a database or a schema: on every engine, a client reads only its own. */
 import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Epoch } from '../../src/domain/brand.js';
-import type { SqlDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Datamart, DatamartTable } from '../../src/domain/datamart/datamart.js';
-import { type ClientDatabase, type TenantScope, tenantScope } from '../../src/domain/datamart/tenant.js';
-import type { Datasource } from '../../src/domain/organization.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
-import { Refusal } from '../../src/domain/refusal.js';
 import { catalogFor, clientDatabaseOf, databaseNameFor } from '../../src/engine/scope/client-database.js';
 import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
+import type { Epoch } from '../../src/model/brand.js';
+import type { SqlDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Datamart, DatamartTable } from '../../src/model/datamart/datamart.js';
+import { type ClientDatabase, type TenantScope, tenantScope } from '../../src/model/datamart/tenant.js';
+import type { Datasource } from '../../src/model/organization.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { type Builder, createBuilder, findKinds, type TableData, type Value } from './test-databases.js';
 import { catalogOf, createLoggedEngine, datamart, type Place, refusalOf, table } from './world.js';
 

@@ -1,11 +1,11 @@
 /** A server that has no connection left: what it answers passes, for whoever connects. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findUnavailable } from '../../src/domain/unavailable.js';
 import { createConnectionBudget } from '../../src/engine/connections/budget.js';
 import type { OpenOptions } from '../../src/engine/connections/database.js';
 import { openMysql } from '../../src/engine/databases/mysql/database.js';
 import { openPostgres } from '../../src/engine/databases/postgres/database.js';
+import { findUnavailable } from '../../src/model/unavailable.js';
 import { captureLog } from '../gateway/harness.js';
 import { isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
 import { createOwnDatabase, isPostgresThere, onServer } from '../suites/postgres.js';

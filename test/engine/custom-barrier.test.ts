@@ -3,7 +3,7 @@
  * it reveals nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { MetricDefinition, SqlDefinition } from '../../src/domain/dashboard/metric.js';
+import type { MetricDefinition, SqlDefinition } from '../../src/model/dashboard/metric.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
+import type { SqlDefinition } from '../../src/model/dashboard/metric.js';
 import { type Builder, createBuilder, findKinds, type TableData, type Value } from './test-databases.js';
 import { byClients, createLoggedEngine, datamart, type Place, question, refusalOf, table } from './world.js';
 

@@ -1,7 +1,7 @@
 /** A metric in the host's own SQL reads only this tenant's rows, whatever the SQL says. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
-import type { MetricQuestion } from '../../src/domain/query/engine.js';
+import type { SqlDefinition } from '../../src/model/dashboard/metric.js';
+import type { MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind, type TableData } from './test-databases.js';
 import {
   at,

@@ -3,9 +3,9 @@
  * 2,240 lines. Undeclared tables are refused.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import { type Datamart, type DatamartTable, withTenancySettings } from '../../src/domain/datamart/datamart.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
+import { type Datamart, type DatamartTable, withTenancySettings } from '../../src/model/datamart/datamart.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Value } from './test-databases.js';
 import {
   at,

@@ -1,6 +1,6 @@
 /** Numbers that floats cannot represent are exact in rows, in sums and in comparisons, on every database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {
   byClients,

@@ -3,8 +3,8 @@
  * question nor change its answer.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TimeGrain, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
+import type { TimeGrain, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import { type Builder, createBuilder, findKinds, type Kind, type TableData } from './test-databases.js';
 import {
   at,

@@ -1,9 +1,9 @@
 /** A row counts once in each group, even if joins repeat it. Verified by fixed answers and by nested loops. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Cardinality, Datamart, JoinKind } from '../../src/domain/datamart/datamart.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Measure, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Cardinality, Datamart, JoinKind } from '../../src/model/datamart/datamart.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { answerOf, joined, type Row, type Tables } from './nested-loops.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, relationship, table } from './world.js';

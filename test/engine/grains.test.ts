@@ -1,8 +1,8 @@
 /** Every grain of moments before and after 1970, with fractions of a second, on every database (ClickHouse#79290, ClickHouse#119967). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TimeGrain } from '../../src/domain/dashboard/metric.js';
-import { periods } from '../../src/domain/filter/period.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { TimeGrain } from '../../src/model/dashboard/metric.js';
+import { periods } from '../../src/model/filter/period.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 

@@ -1,8 +1,8 @@
 /** The host's own SQL does not count rows that the token hides. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Condition } from '../../src/model/filter/filter.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,

@@ -2,9 +2,9 @@
  * No question counts a row that the token hides: each answer equals the answer of a database without the hidden rows.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Condition } from '../../src/model/filter/filter.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   at,

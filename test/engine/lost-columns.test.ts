@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { onServer } from '../suites/postgres.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {

@@ -5,10 +5,10 @@
 import type { RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
-import type { Engine } from '../../src/domain/query/engine.js';
-import type { ReadLive } from '../../src/domain/query/live.js';
-import { findUnavailable } from '../../src/domain/unavailable.js';
+import type { Datasource, ServerConnection } from '../../src/model/organization.js';
+import type { Engine } from '../../src/model/query/engine.js';
+import type { ReadLive } from '../../src/model/query/live.js';
+import { findUnavailable } from '../../src/model/unavailable.js';
 import { onMysql } from '../suites/mysql.js';
 import { type Relay, startRelay } from './relay.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';

@@ -3,7 +3,7 @@
  * is refused with a clear message.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { evaluate } from '../isolation/evaluator.js';
 import type { Source } from '../isolation/evaluator-joins.js';
 import { areAlike, isRight } from '../isolation/judge.js';

@@ -1,8 +1,8 @@
 /** A small fixed shop, and metrics over it with answers counted by hand. */
 
-import type { Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
+import type { Measure, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import type { Kind } from './test-databases.js';
 import { columnRef, condition, datamart, metric, relationship, table } from './world.js';
 

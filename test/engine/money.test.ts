@@ -1,7 +1,7 @@
 /** Amounts of the type `money` of PostgreSQL are numbers wherever they are read: the database writes them as text. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Measure, MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Measure, MetricDefinition } from '../../src/model/dashboard/metric.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { plainColumn } from './type-world.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';

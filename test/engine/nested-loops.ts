@@ -1,7 +1,7 @@
 /** Answers metrics over rows in memory by nested loops, without the engine. */
 
-import type { AggregateMeasure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Datamart, JoinKind, TableRef } from '../../src/domain/datamart/datamart.js';
+import type { AggregateMeasure, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Datamart, JoinKind, TableRef } from '../../src/model/datamart/datamart.js';
 
 export type Row = Readonly<Record<string, number | string | null>>;
 export type Tables = Readonly<Record<string, readonly Row[]>>;

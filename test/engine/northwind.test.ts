@@ -3,7 +3,7 @@
  * customer.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cell, Engine } from '../../src/domain/query/engine.js';
+import type { Cell, Engine } from '../../src/model/query/engine.js';
 import { customerIds, northwind } from '../fixtures/northwind.js';
 import { areAlike } from '../isolation/judge.js';
 import { type ByHand, connectByHand } from './by-hand.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Relationship } from '../../src/domain/datamart/datamart.js';
-import { findWay } from '../../src/domain/datamart/ways.js';
 import { findPath, isMultiplying, joinTree, spreadOver } from '../../src/engine/question/paths.js';
+import type { Relationship } from '../../src/model/datamart/datamart.js';
+import { findWay } from '../../src/model/datamart/ways.js';
 import { byClients, refusalOf, relationship, table, tableRef } from './world.js';
 
 const names = (steps: readonly { readonly relationship: Relationship }[]): readonly string[] =>

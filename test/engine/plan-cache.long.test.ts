@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { MetricDefinition, SqlDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Datasource } from '../../src/domain/organization.js';
-import type { MetricQuestion } from '../../src/domain/query/engine.js';
 import type { Database } from '../../src/engine/connections/database.js';
 import { createEngine } from '../../src/engine/engine.js';
 import { createPlanCache } from '../../src/engine/prepare/plan-cache.js';
 import type { Prepared } from '../../src/engine/prepare/prepared.js';
+import type { MetricDefinition, SqlDefinition } from '../../src/model/dashboard/metric.js';
+import type { Datasource } from '../../src/model/organization.js';
+import type { MetricQuestion } from '../../src/model/query/engine.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createBuilder } from './test-databases.js';

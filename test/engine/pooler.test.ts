@@ -5,9 +5,9 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClientDatabase } from '../../src/domain/datamart/tenant.js';
-import { tenantScope } from '../../src/domain/datamart/tenant.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { ClientDatabase } from '../../src/model/datamart/tenant.js';
+import { tenantScope } from '../../src/model/datamart/tenant.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { isPgBouncerThere, type Pooler, startPgBouncer } from '../suites/pgbouncer.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './test-databases.js';

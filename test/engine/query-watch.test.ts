@@ -1,10 +1,10 @@
 /** What operators see of queries: numbers for each client, slow and failed ones, and the database's plan without values. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/query/engine.js';
-import type { ReadLive } from '../../src/domain/query/live.js';
-import { Refusal } from '../../src/domain/refusal.js';
 import { createEngine } from '../../src/engine/engine.js';
 import { createQueryWatch, type QueryWatch, withoutValues } from '../../src/engine/run/query-watch.js';
+import type { Engine } from '../../src/model/query/engine.js';
+import type { ReadLive } from '../../src/model/query/live.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { byClients, columnRef, condition, datamart, metric, type Place, question, table } from './world.js';
 

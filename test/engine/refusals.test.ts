@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Predicate } from '../../src/domain/filter/filter.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
+import type { Predicate } from '../../src/model/filter/filter.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {
   at,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 

@@ -1,6 +1,6 @@
 /** Counting values that repeat, on each database: what it counts, where it stops, and that it answers nothing but counts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { createLoggedEngine, type Place, refusalOf, stays } from './world.js';
 

@@ -3,7 +3,7 @@
  * download is read only as fast as its reader takes it.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { endSessions, isServer, sessionsOf } from './sessions.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {

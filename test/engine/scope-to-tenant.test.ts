@@ -1,8 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import { type Datamart, tableKey } from '../../src/domain/datamart/datamart.js';
-import type { TenantScope } from '../../src/domain/datamart/tenant.js';
-import type { MetricQuestion } from '../../src/domain/query/engine.js';
 import type { Dialect } from '../../src/engine/databases/dialect.js';
 import { duckDbDialect } from '../../src/engine/databases/duckdb/dialect.js';
 import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';
@@ -12,6 +8,10 @@ import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
 import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { compile } from '../../src/engine/sql/compile.js';
+import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
+import { type Datamart, tableKey } from '../../src/model/datamart/datamart.js';
+import type { TenantScope } from '../../src/model/datamart/tenant.js';
+import type { MetricQuestion } from '../../src/model/query/engine.js';
 import {
   byClients,
   catalogOf,

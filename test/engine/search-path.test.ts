@@ -4,8 +4,8 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Datasource } from '../../src/domain/organization.js';
+import type { SqlDefinition } from '../../src/model/dashboard/metric.js';
+import type { Datasource } from '../../src/model/organization.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, question, table } from './world.js';

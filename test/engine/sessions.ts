@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
+import type { Datasource, ServerConnection } from '../../src/model/organization.js';
 import { onMysql } from '../suites/mysql.js';
 
 export type ServerKind = 'POSTGRES' | 'MYSQL';

@@ -1,7 +1,7 @@
 /** What each kind of database reports about its tables, and which relationships names suggest if it has no keys. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { proposeFor } from '../../src/domain/datamart/source-proposals.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import { proposeFor } from '../../src/model/datamart/source-proposals.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { northwind } from '../fixtures/northwind.js';
 import { connectByHand } from './by-hand.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DatasourceType } from '../../src/domain/organization.js';
 import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
+import type { DatasourceType } from '../../src/model/organization.js';
 
 const { renameSchemas } = createSqlRewriter();
 const pairs = [

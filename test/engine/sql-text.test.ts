@@ -1,7 +1,7 @@
 /** How an author may write SQL: with what ends a statement, and whatever the database's settings say of text. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { SqlDefinition } from '../../src/model/dashboard/metric.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import { createLoggedEngine, datamart, type Place, question, table } from './world.js';
 

@@ -3,7 +3,7 @@
  * does not.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { guestReads } from '../../src/usecases/guest/engine.js';
 import { type Builder, createBuilder } from './test-databases.js';
 import {

@@ -1,6 +1,6 @@
 /** Projects and invoices both have a key of the organizations that are the tenants, and invoices one of projects. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder } from './test-databases.js';
 import {
   byClients,

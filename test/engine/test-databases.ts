@@ -1,6 +1,6 @@
 /** The same tables on every database that the engine reads, so that common answers are stated once. */
 import pg from 'pg';
-import type { Datasource } from '../../src/domain/organization.js';
+import type { Datasource } from '../../src/model/organization.js';
 import {
   clickHouseServer,
   createOwnClickHouseDatabase,

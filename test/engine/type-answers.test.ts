@@ -8,6 +8,7 @@ import { toCsv } from '../../src/contract/csv.js';
 import { serialOf } from '../../src/contract/xlsx/cells.js';
 import { toXlsx } from '../../src/contract/xlsx/workbook.js';
 import { calendar } from '../../src/deliver/calendar.js';
+import { createQueryWatch, type QueryWatch } from '../../src/engine/run/query-watch.js';
 import type {
   Aggregate,
   Dimension,
@@ -15,16 +16,15 @@ import type {
   MetricDefinition,
   SqlDefinition,
   TimeGrain,
-} from '../../src/domain/dashboard/metric.js';
-import type { DatatypeKind } from '../../src/domain/datamart/datatypes.js';
-import { type Alert, type AlertCondition, judge, observe } from '../../src/domain/deliver/alert.js';
-import { isNotFinite, isNumberValue } from '../../src/domain/filter/exact-number.js';
-import type { Scalar } from '../../src/domain/filter/filter.js';
-import type { DownloadRows } from '../../src/domain/guest/download.js';
-import { drill } from '../../src/domain/query/drill.js';
-import type { AnswerColumn, Cell, MetricAnswer, MetricQuestion, MetricStream } from '../../src/domain/query/engine.js';
-import { Refusal } from '../../src/domain/refusal.js';
-import { createQueryWatch, type QueryWatch } from '../../src/engine/run/query-watch.js';
+} from '../../src/model/dashboard/metric.js';
+import type { DatatypeKind } from '../../src/model/datamart/datatypes.js';
+import { isNotFinite, isNumberValue } from '../../src/model/filter/exact-number.js';
+import type { Scalar } from '../../src/model/filter/filter.js';
+import type { DownloadRows } from '../../src/model/guest/download.js';
+import { drill } from '../../src/model/query/drill.js';
+import type { AnswerColumn, Cell, MetricAnswer, MetricQuestion, MetricStream } from '../../src/model/query/engine.js';
+import { Refusal } from '../../src/model/refusal.js';
+import { type Alert, type AlertCondition, judge, observe } from '../../src/model/schedule/alert.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { assertHostAlert } from '../../src/usecases/guest/alerts.js';
 import { findKinds, type Kind } from './test-databases.js';

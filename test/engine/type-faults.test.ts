@@ -3,13 +3,13 @@
  * refused at the write, every query refuses too.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import { definitionTypeFaults } from '../../src/domain/dashboard/type-faults.js';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
-import type { Predicate, Scalar } from '../../src/domain/filter/filter.js';
-import type { Engine } from '../../src/domain/query/engine.js';
-import { Refusal } from '../../src/domain/refusal.js';
 import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
+import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import { definitionTypeFaults } from '../../src/model/dashboard/type-faults.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
+import type { Predicate, Scalar } from '../../src/model/filter/filter.js';
+import type { Engine } from '../../src/model/query/engine.js';
+import { Refusal } from '../../src/model/refusal.js';
 import type { Store } from '../../src/store/store.js';
 import { checkDatamartExpression } from '../../src/usecases/dashboards/check-expression.js';
 import { type Builder, createBuilder, findKinds, type TableData } from './test-databases.js';

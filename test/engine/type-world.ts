@@ -1,12 +1,12 @@
 /** A table of every type of one database, with an engine that reads it. */
-import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import { definitionTypeFaults } from '../../src/domain/dashboard/type-faults.js';
-import { drillProbes, hasUnknownTypes, rowProbes, wholeProbe } from '../../src/domain/dashboard/type-probes.js';
-import type { Datamart, DatamartColumn } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
-import { type Engine, isTypeFault, type MetricAnswer } from '../../src/domain/query/engine.js';
-import { Refusal } from '../../src/domain/refusal.js';
 import type { EngineOptions } from '../../src/engine/engine.js';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
+import { definitionTypeFaults } from '../../src/model/dashboard/type-faults.js';
+import { drillProbes, hasUnknownTypes, rowProbes, wholeProbe } from '../../src/model/dashboard/type-probes.js';
+import type { Datamart, DatamartColumn } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
+import { type Engine, isTypeFault, type MetricAnswer } from '../../src/model/query/engine.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { createBuilder, type Kind } from './test-databases.js';
 import { typeTable } from './type-samples.js';
 import { createLoggedEngine, datamart, type Place, question, stays, table } from './world.js';

@@ -3,21 +3,16 @@
  * options offer, the filter takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  aggregates,
-  type Dimension,
-  type MetricDefinition,
-  type TimeGrain,
-} from '../../src/domain/dashboard/metric.js';
-import { isNotFinite } from '../../src/domain/filter/exact-number.js';
-import type { FilterValue, Predicate, Scalar } from '../../src/domain/filter/filter.js';
-import { periods } from '../../src/domain/filter/period.js';
-import { readFilterValue } from '../../src/domain/filter/value.js';
-import { filterableColumns } from '../../src/domain/guest/column-filters.js';
-import { guestFields } from '../../src/domain/guest/fields.js';
-import { predicateOf } from '../../src/domain/query/drill.js';
-import type { Cell, MetricAnswer } from '../../src/domain/query/engine.js';
-import { Refusal } from '../../src/domain/refusal.js';
+import { aggregates, type Dimension, type MetricDefinition, type TimeGrain } from '../../src/model/dashboard/metric.js';
+import { isNotFinite } from '../../src/model/filter/exact-number.js';
+import type { FilterValue, Predicate, Scalar } from '../../src/model/filter/filter.js';
+import { periods } from '../../src/model/filter/period.js';
+import { readFilterValue } from '../../src/model/filter/value.js';
+import { filterableColumns } from '../../src/model/guest/column-filters.js';
+import { guestFields } from '../../src/model/guest/fields.js';
+import { predicateOf } from '../../src/model/query/drill.js';
+import type { Cell, MetricAnswer } from '../../src/model/query/engine.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { findKinds } from './test-databases.js';
 import { samples } from './type-samples.js';
 import { openTypes, type TypeWorld } from './type-world.js';

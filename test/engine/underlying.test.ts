@@ -3,8 +3,8 @@
  * nor remove rows.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cardinality, Datamart, JoinKind } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
+import type { Cardinality, Datamart, JoinKind } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,

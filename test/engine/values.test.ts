@@ -4,13 +4,13 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Aggregate, Dimension } from '../../src/domain/dashboard/metric.js';
-import type { FilterDataType, Predicate, Scalar } from '../../src/domain/filter/filter.js';
-import { readFilterValue } from '../../src/domain/filter/value.js';
-import { drill } from '../../src/domain/query/drill.js';
-import type { Cell, Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import type { SqlType } from '../../src/engine/databases/sql-type.js';
 import { bindPredicate } from '../../src/engine/plan/values.js';
+import type { Aggregate, Dimension } from '../../src/model/dashboard/metric.js';
+import type { FilterDataType, Predicate, Scalar } from '../../src/model/filter/filter.js';
+import { readFilterValue } from '../../src/model/filter/value.js';
+import { drill } from '../../src/model/query/drill.js';
+import type { Cell, Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind, type TableData, type Value } from './test-databases.js';
 import {
   at,

@@ -2,9 +2,9 @@
  * With `joinModel` `single`, all tables that relationships reach are joined, even those that the metric does not name.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Measure, MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Relationship } from '../../src/domain/datamart/datamart.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Measure, MetricDefinition } from '../../src/model/dashboard/metric.js';
+import type { Relationship } from '../../src/model/datamart/datamart.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import {
   byClients,
   columnRef,

@@ -2,8 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Epoch } from '../../src/domain/brand.js';
-import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Catalog } from '../../src/engine/databases/catalog.js';
+import { parseDuckDbType } from '../../src/engine/databases/duckdb/schema.js';
+import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
+import type { Epoch } from '../../src/model/brand.js';
+import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
 import {
   type Cardinality,
   type ColumnRef,
@@ -13,16 +16,13 @@ import {
   type Relationship,
   type TableRef,
   tableKey,
-} from '../../src/domain/datamart/datamart.js';
-import { type TenantScope, tenantScope } from '../../src/domain/datamart/tenant.js';
-import type { Condition, Predicate } from '../../src/domain/filter/filter.js';
-import type { Datasource } from '../../src/domain/organization.js';
-import type { Cell, Engine, MetricQuestion, MetricStream } from '../../src/domain/query/engine.js';
-import type { Code } from '../../src/domain/refusal.js';
-import { Refusal } from '../../src/domain/refusal.js';
-import type { Catalog } from '../../src/engine/databases/catalog.js';
-import { parseDuckDbType } from '../../src/engine/databases/duckdb/schema.js';
-import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
+} from '../../src/model/datamart/datamart.js';
+import { type TenantScope, tenantScope } from '../../src/model/datamart/tenant.js';
+import type { Condition, Predicate } from '../../src/model/filter/filter.js';
+import type { Datasource } from '../../src/model/organization.js';
+import type { Cell, Engine, MetricQuestion, MetricStream } from '../../src/model/query/engine.js';
+import type { Code } from '../../src/model/refusal.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { buildFile } from '../suites/duckdb-file.js';
 

@@ -1,7 +1,7 @@
 /** Dates of MariaDB without a month or day are no dates (metabase#1420), and conditions still use an index of the column. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Predicate } from '../../src/domain/filter/filter.js';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Predicate } from '../../src/model/filter/filter.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { isMysqlThere } from '../suites/mysql.js';
 import { type Builder, createBuilder } from './test-databases.js';
 import {

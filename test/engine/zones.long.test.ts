@@ -3,10 +3,10 @@
  * known length of the day, never from a database.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TimeGrain } from '../../src/domain/dashboard/metric.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
-import { readFilterValue } from '../../src/domain/filter/value.js';
-import type { Cell, Engine } from '../../src/domain/query/engine.js';
+import type { TimeGrain } from '../../src/model/dashboard/metric.js';
+import type { Condition } from '../../src/model/filter/filter.js';
+import { readFilterValue } from '../../src/model/filter/value.js';
+import type { Cell, Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 

@@ -2,7 +2,7 @@
  * A hundred questions over the demo's data (flights of one airport in the first three months of 2001), each with a
  * definition that answers it. Another definition is right too if it has the same rows.
  */
-import type { NewGuestDefinition } from '../../src/domain/guest/metric.js';
+import type { NewGuestDefinition } from '../../src/model/guest/metric.js';
 
 export type Question = { readonly question: string; readonly definition: NewGuestDefinition };
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DependencyUnavailable } from '../../src/domain/unavailable.js';
+import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { analyst, login, manager, session } from '../product/guest.js';
 import { type Product, startProduct } from '../product/product.js';

@@ -1,7 +1,7 @@
 /** Encryption keys of two replicas on one PostgreSQL: a rolling update with a wrong key, and a rotation. */
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Datasource } from '../../src/domain/organization.js';
+import type { Datasource } from '../../src/model/organization.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createSealer, createSealingKey } from '../../src/platform/sealing.js';
 import { createStore } from '../../src/store/store.js';

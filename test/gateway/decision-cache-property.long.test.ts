@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { capabilityNames } from '../../src/domain/capability.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import type { Ledger } from '../../src/gateway/ledger/ledger.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
+import { capabilityNames } from '../../src/model/capability.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { type JwtKeys, secretKey } from '../../src/platform/jwt-keys.js';
 import {

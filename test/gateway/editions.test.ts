@@ -1,12 +1,12 @@
 /** The history of a template, and the check of its metrics before a roll-out. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import type { Policies } from '../../src/gateway/policy/policies.js';
 import { checkTemplate } from '../../src/gateway/rollout/check.js';
 import { createRolloutCommands } from '../../src/gateway/rollout/commands.js';
 import { findVersion, listEditions, recordTemplate } from '../../src/gateway/rollout/editions.js';
 import { planRollout } from '../../src/gateway/rollout/plan.js';
 import { createRollouts } from '../../src/gateway/rollout/rollout.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import { replaceDashboardContent } from '../../src/usecases/dashboards/content.js';
 import { columnRef, metric as over, stays } from '../engine/world.js';
 import { type Board, openBoard, openRolloutHouse, type RolloutHouse, withMetric } from './rollout-fixture.js';

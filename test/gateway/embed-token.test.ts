@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { capabilityNames } from '../../src/domain/capability.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
+import { capabilityNames } from '../../src/model/capability.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import {
   analyst,

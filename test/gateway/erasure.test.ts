@@ -2,7 +2,6 @@
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/contract/client.js';
-import { Refusal } from '../../src/domain/refusal.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { auditEraser } from '../../src/gateway/audit/commands.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
@@ -18,6 +17,7 @@ import { createRecipients } from '../../src/gateway/recipients.js';
 import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import { tokenKeysOf } from '../../src/gateway/token/token.js';
 import type { Capabilities } from '../../src/gateway/upstream/capabilities.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { testSealer } from '../suites/sealer.js';
 import {

@@ -1,10 +1,10 @@
 /** Limits, by a clock that stands still until it is moved. */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Refusal } from '../../src/domain/refusal.js';
 import type { Audit } from '../../src/gateway/audit/audit.js';
 import { createLimits, type LimitSettings } from '../../src/gateway/authenticate/limits.js';
 import { createAddresses } from '../../src/http/address.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
 import { analyst, createMovableClock, manager, sign, startGateway, startSeconds, usualLimits } from './harness.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
-import { capabilityNames } from '../../src/domain/capability.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
+import { capabilityNames } from '../../src/model/capability.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { analyst, createMovableClock, manager, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../src/domain/refusal.js';
 import { keepPolicyText } from '../../src/gateway/audit/commands.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
@@ -9,6 +8,7 @@ import { recordOf } from '../../src/gateway/policy/record.js';
 import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
 import { createMetricLists, currentLists } from '../../src/gateway/token/metric-lists.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { evaluateCase } from '../../src/policy-tools/dry-run.js';
 import { type Explanation, explainGrant } from '../../src/policy-tools/explain.js';
 import { createPolicyExplainCommand, type LoggedRequest } from '../../src/policy-tools/explain-command.js';

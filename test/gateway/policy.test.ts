@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Refusal } from '../../src/domain/refusal.js';
 import type { Session } from '../../src/gateway/authenticate/signed-session.js';
 import type { EmbedTokenBody } from '../../src/gateway/common/wire.js';
 import { intersectBound } from '../../src/gateway/policy/combine.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
 import { createTenants } from '../../src/gateway/tenant/resolve.js';
+import type { Refusal } from '../../src/model/refusal.js';
 import { captureLog } from './harness.js';
 import { basePolicy, policyOf } from './policies.js';
 

@@ -1,7 +1,6 @@
 /** Revocation of tokens that a changed policy no longer grants. */
 import { describe, expect, it } from 'vitest';
 import type { WireResponse } from '../../src/contract/client.js';
-import { Refusal } from '../../src/domain/refusal.js';
 import type { PolicyTokens } from '../../src/gateway/ledger/policy-tokens.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
@@ -9,6 +8,7 @@ import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
 import { createIssuedTokens, type IssuedToken } from '../../src/gateway/token/issued-tokens.js';
 import { createRevokeUngranted, type RevokeTarget } from '../../src/gateway/token/revoke-ungranted.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { analyst, captureLog, createMovableClock, manager, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';
 import { changeablePolicies, policyOf } from './policies.js';

@@ -5,9 +5,6 @@
 
 import { createHandlers, operations } from '../../src/compose/operations.js';
 import type { Call, Transport } from '../../src/contract/client.js';
-import { capabilityNames } from '../../src/domain/capability.js';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
-import type { ApiKeyCaller } from '../../src/domain/guest/caller.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
@@ -20,6 +17,9 @@ import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { createDispatch } from '../../src/http/bind.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
+import { capabilityNames } from '../../src/model/capability.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
+import type { ApiKeyCaller } from '../../src/model/guest/caller.js';
 import { hashToken } from '../../src/platform/keys.js';
 import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
 import { createLastUses } from '../../src/usecases/credentials/last-use.js';

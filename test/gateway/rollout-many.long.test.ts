@@ -3,9 +3,9 @@
  * another number (`npm run test:rollout`: a thousand, on the embedded database and on PostgreSQL).
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import { type PlannedTenant, planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
 import { createRollouts } from '../../src/gateway/rollout/rollout.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-fixture.js';
 

@@ -1,10 +1,6 @@
 /** A template is not rolled out while a metric of it reads a table whose rows belong to nobody. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Call } from '../../src/contract/client.js';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
-import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
-import { Refusal } from '../../src/domain/refusal.js';
 import { joinProcesses } from '../../src/gateway/ledger/processes.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { checkTemplate } from '../../src/gateway/rollout/check.js';
@@ -13,6 +9,10 @@ import { planRollout } from '../../src/gateway/rollout/plan.js';
 import { createRollouts } from '../../src/gateway/rollout/rollout.js';
 import { listUnreadable } from '../../src/gateway/rollout/unreadable.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { columnRef, metric as over, refusalOf } from '../engine/world.js';
 import {
   type Board,

@@ -2,10 +2,10 @@ import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import { errorBody } from '../../src/contract/operation.js';
-import type { Reason } from '../../src/domain/reasons.js';
-import { Refusal } from '../../src/domain/refusal.js';
-import { DependencyUnavailable } from '../../src/domain/unavailable.js';
 import { createDispatch } from '../../src/http/bind.js';
+import type { Reason } from '../../src/model/reasons.js';
+import { Refusal } from '../../src/model/refusal.js';
+import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import { stays } from '../engine/world.js';
 import {
   apiKey,

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { Refusal } from '../../src/domain/refusal.js';
-import { DependencyUnavailable } from '../../src/domain/unavailable.js';
 import { createDispatch } from '../../src/http/bind.js';
+import { Refusal } from '../../src/model/refusal.js';
+import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import { captureLog } from '../gateway/harness.js';
 
 const { log } = captureLog();

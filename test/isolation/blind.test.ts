@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { studioRoles } from '../../src/domain/studio/person.js';
+import { studioRoles } from '../../src/model/person.js';
 import { firstNames } from '../fuzz/world.js';
 import {
   type Asked,

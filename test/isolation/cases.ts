@@ -3,8 +3,8 @@
  * datamarts.
  */
 import fc from 'fast-check';
-import type { Aggregate, TimeGrain } from '../../src/domain/dashboard/metric.js';
-import type { JoinKind } from '../../src/domain/datamart/datamart.js';
+import type { Aggregate, TimeGrain } from '../../src/model/dashboard/metric.js';
+import type { JoinKind } from '../../src/model/datamart/datamart.js';
 import { parentOf, type TableName, type Tenant, tableNames, tenants } from './dataset.js';
 
 export type ColumnName =

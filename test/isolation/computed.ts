@@ -5,7 +5,7 @@ import type {
   HavingTree,
   Measure,
   VisualDefinition,
-} from '../../src/domain/dashboard/metric.js';
+} from '../../src/model/dashboard/metric.js';
 import type { ACalculation, ACase, AHaving } from './cases.js';
 import { havingOf, isExactNumber, isNumber } from './predicates.js';
 

@@ -8,9 +8,9 @@ import type {
   HavingTree,
   Measure,
   VisualDefinition,
-} from '../../src/domain/dashboard/metric.js';
-import type { TableRef } from '../../src/domain/datamart/datamart.js';
-import type { Period } from '../../src/domain/filter/period.js';
+} from '../../src/model/dashboard/metric.js';
+import type { TableRef } from '../../src/model/datamart/datamart.js';
+import type { Period } from '../../src/model/filter/period.js';
 import {
   columnKind,
   type Joined,

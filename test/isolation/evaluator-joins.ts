@@ -4,7 +4,7 @@
  * relationships.
  */
 
-import type { ConditionTree } from '../../src/domain/dashboard/metric.js';
+import type { ConditionTree } from '../../src/model/dashboard/metric.js';
 import {
   type ColumnRef,
   type Datamart,
@@ -13,8 +13,8 @@ import {
   type Relationship,
   sameTable,
   type TableRef,
-} from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
+} from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import { exactOfFloat, parseExact } from './exact.js';
 import { toLocal } from './times.js';
 import { type ColumnKind, compareValues, kindOf, passes, type Value } from './values.js';

@@ -3,9 +3,9 @@
  * the engine except the types of a question. It is slow but simple, so that a reader can verify it.
  */
 
-import { type Sort, testsOf, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
+import { type Sort, testsOf, type VisualDefinition } from '../../src/model/dashboard/metric.js';
+import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import { roundWidth } from './buckets.js';
 import { calculate, compareNullsLast, type Group, groupRows, stays } from './evaluator-groups.js';
 import {

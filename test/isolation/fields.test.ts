@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Datamart, DatamartTable, TableRef } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
-import { guestFields } from '../../src/domain/guest/fields.js';
 import { findPath } from '../../src/engine/question/paths.js';
+import type { Datamart, DatamartTable, TableRef } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
+import { guestFields } from '../../src/model/guest/fields.js';
 import { byClients, columnRef, datamart, relationship, table, tableRef } from '../engine/world.js';
 import { countOfCases } from './count.js';
 

@@ -1,6 +1,6 @@
 /** Mistakes that the random oracle found, each as a small fixed question. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/query/engine.js';
+import type { Engine } from '../../src/model/query/engine.js';
 import { type Builder, createBuilder, findKinds } from '../engine/test-databases.js';
 import {
   columnRef,

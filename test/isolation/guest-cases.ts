@@ -1,6 +1,6 @@
 /** Draws the cases of guests.test.ts: a guest, a way of asking, and a question with marks, filters and a step down. */
 import fc from 'fast-check';
-import type { CrossFilter } from '../../src/domain/guest/view.js';
+import type { CrossFilter } from '../../src/model/guest/view.js';
 import { ways } from './guest-ways.js';
 import { clients, metricIds, restrictions } from './guest-world.js';
 

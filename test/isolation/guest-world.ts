@@ -2,9 +2,9 @@
  * A board with metrics of every shape, and guests of two clients who see all states or some of them. The use cases run
  * over a database with all rows, or over one that holds only the rows that a guest may see.
  */
-import { hostMade, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import type { Engine, MetricQuestion, Reads } from '../../src/domain/query/engine.js';
+import { hostMade, type VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import type { Engine, MetricQuestion, Reads } from '../../src/model/query/engine.js';
 import { columnRef, createFolder, createLoggedEngine, datasourceAt, metric } from '../engine/world.js';
 import { createWorld, settings, stateFilter, statements, type World } from '../usecases/world.js';
 

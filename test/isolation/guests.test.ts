@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Model } from '../../src/domain/chat/model.js';
+import type { Model } from '../../src/model/chat/model.js';
 import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { summariseGuestDashboard } from '../../src/usecases/guest/summary.js';
 import { stays } from '../engine/world.js';

@@ -3,8 +3,8 @@
  * can be chosen from each table on the paths to the token's tables such that all joins match and all conditions of the
  * token hold.
  */
-import { type Datamart, sameTable, type TableRef } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
+import { type Datamart, sameTable, type TableRef } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import type { Dataset, TableName } from './dataset.js';
 import { areEqual, holdsFor, type Source, type Step, type StoredRow, waysBetween } from './evaluator-joins.js';
 import { sourceOf } from './stage.js';

@@ -1,6 +1,6 @@
 /** Metrics in SQL under a token: a statement that accepts the token's conditions must read only visible rows. */
 import fc from 'fast-check';
-import type { Condition } from '../../src/domain/filter/filter.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import { columnRef, type Place, question } from '../engine/world.js';
 import type { ATest } from './cases.js';
 import { shardOf, type Tenant, tenants } from './dataset.js';

@@ -3,8 +3,8 @@
  * which the hidden ones were removed. `withoutHidden` removes them in memory for the evaluator; in some batches, a real
  * database is filled with the remaining rows.
  */
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import type { Place } from '../engine/world.js';
 import type { ACase, ATest } from './cases.js';
 import { type Dataset, shardOf, type TableName } from './dataset.js';

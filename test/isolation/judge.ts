@@ -2,8 +2,8 @@
  * Decides whether an answer is correct. Numbers computed with floats may differ in their last digits; everything else
  * must be exact.
  */
-import type { Cell, MetricAnswer } from '../../src/domain/query/engine.js';
-import { Refusal } from '../../src/domain/refusal.js';
+import type { Cell, MetricAnswer } from '../../src/model/query/engine.js';
+import { Refusal } from '../../src/model/refusal.js';
 import type { Expected } from './evaluator.js';
 import { type Refusable, Unanswerable } from './evaluator-joins.js';
 import { compareExact, exactOfFloat, parseExact, toNumber } from './exact.js';

@@ -1,5 +1,5 @@
 /** The datamart of a random case: its tables and joins. Its cardinalities are true for the data. */
-import type { Cardinality, Datamart, Relationship } from '../../src/domain/datamart/datamart.js';
+import type { Cardinality, Datamart, Relationship } from '../../src/model/datamart/datamart.js';
 import { byClients, datamart, relationship, table } from '../engine/world.js';
 import type { ACase, AnEdge } from './cases.js';
 import {

@@ -1,7 +1,7 @@
 /** Conditions of random cases: their values occur in the column, or nearly do. */
 
-import type { Measure } from '../../src/domain/dashboard/metric.js';
-import type { Predicate } from '../../src/domain/filter/filter.js';
+import type { Measure } from '../../src/model/dashboard/metric.js';
+import type { Predicate } from '../../src/model/filter/filter.js';
 import type { AHavingTest, ATest, ColumnName } from './cases.js';
 import { amounts, codes, days, labels, prices, tenants, times, weights } from './dataset.js';
 

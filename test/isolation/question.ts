@@ -1,9 +1,9 @@
 /** Turns a random case into a datamart and a question, restricted so that most cases have an answer. */
 
-import type { ConditionTree, Dimension, Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { ColumnRef, Datamart, TableRef } from '../../src/domain/datamart/datamart.js';
-import { sameTable } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
+import type { ConditionTree, Dimension, Measure, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { ColumnRef, Datamart, TableRef } from '../../src/model/datamart/datamart.js';
+import { sameTable } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import { columnRef, metric } from '../engine/world.js';
 import type { ACase, AColumn, ATest, ATree, ColumnName } from './cases.js';
 import { computedOf } from './computed.js';

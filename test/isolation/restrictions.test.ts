@@ -1,14 +1,14 @@
 /** Mistakes in restrictions before SQL is written that no other test noticed when they were made again on purpose. */
 import { describe, expect, it } from 'vitest';
-import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
-import { withTenancySettings } from '../../src/domain/datamart/datamart.js';
-import type { ClientId } from '../../src/domain/datamart/tenant.js';
-import { enforcedConditions, noRestrictions } from '../../src/domain/guest/conditions.js';
-import { rlsVariablesOf } from '../../src/domain/guest/rls-conditions.js';
-import { earlierQuestion } from '../../src/domain/query/comparison.js';
 import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
 import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
+import { hostMade, type Metric } from '../../src/model/dashboard/metric.js';
+import { withTenancySettings } from '../../src/model/datamart/datamart.js';
+import type { ClientId } from '../../src/model/datamart/tenant.js';
+import { enforcedConditions, noRestrictions } from '../../src/model/guest/conditions.js';
+import { rlsVariablesOf } from '../../src/model/guest/rls-conditions.js';
+import { earlierQuestion } from '../../src/model/query/comparison.js';
 import {
   byClients,
   catalogOf,

@@ -1,8 +1,8 @@
 /** One data set: in a database that all tenants share, and each tenant's rows in a database of its own. */
 
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
-import type { Scalar } from '../../src/domain/filter/filter.js';
-import type { Engine, MetricAnswer } from '../../src/domain/query/engine.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
+import type { Scalar } from '../../src/model/filter/filter.js';
+import type { Engine, MetricAnswer } from '../../src/model/query/engine.js';
 import { createBuilder, type Kind } from '../engine/test-databases.js';
 import { at, createLoggedEngine, type Place, question } from '../engine/world.js';
 import {

@@ -1,9 +1,9 @@
 /** Random metrics in SQL over the data set: whatever the statement contains, it must read only rows of the tenant. */
 import fc from 'fast-check';
-import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
-import type { MetricAnswer } from '../../src/domain/query/engine.js';
+import type { SqlDefinition } from '../../src/model/dashboard/metric.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
+import type { MetricAnswer } from '../../src/model/query/engine.js';
 import type { Kind } from '../engine/test-databases.js';
 import { byClients, columnRef, datamart, type Place, question, relationship, table } from '../engine/world.js';
 import type { ATest } from './cases.js';

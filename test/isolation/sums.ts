@@ -1,9 +1,9 @@
 /** Measures that can be added: the answers of all owners together must equal the answer without a tenant filter. */
 import fc from 'fast-check';
-import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { ColumnRef, Datamart } from '../../src/domain/datamart/datamart.js';
-import type { Condition } from '../../src/domain/filter/filter.js';
-import type { MetricAnswer } from '../../src/domain/query/engine.js';
+import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { ColumnRef, Datamart } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
+import type { MetricAnswer } from '../../src/model/query/engine.js';
 import { byClients, columnRef, datamart, metric, question, relationship, table } from '../engine/world.js';
 import { columns, type OwnTable, ownTables, parentOf, sharedTables } from './dataset.js';
 import { add, type Exact, parseExact, zero } from './exact.js';

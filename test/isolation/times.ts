@@ -1,7 +1,7 @@
 /** Local times and time grains, computed only with the calendar and `Intl`. */
 
-import type { TimeGrain } from '../../src/domain/dashboard/metric.js';
-import type { Period } from '../../src/domain/filter/period.js';
+import type { TimeGrain } from '../../src/model/dashboard/metric.js';
+import type { Period } from '../../src/model/filter/period.js';
 import { type Exact, exact, floor } from './exact.js';
 
 const formats = new Map<string, Intl.DateTimeFormat>();

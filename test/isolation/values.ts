@@ -1,5 +1,5 @@
 /** Values of the evaluator and their comparison: NULL logic, text by bytes, exact numbers, local time. */
-import type { Predicate, Scalar } from '../../src/domain/filter/filter.js';
+import type { Predicate, Scalar } from '../../src/model/filter/filter.js';
 import { compareExact, type Exact, exactOfFloat, parseExact } from './exact.js';
 
 /** Text, dates (`2024-03-05`) and times (`2024-03-05T08:15:30`) are strings; numbers are exact. */

@@ -1,8 +1,8 @@
 /** Draws the cases of view-as.test.ts: dashboards of random cards, and policies, users and questions about them. */
 import fc from 'fast-check';
-import type { DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
-import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { DashboardFilter } from '../../src/model/dashboard/dashboard.js';
+import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
 import { columnRef } from '../engine/world.js';
 import { type ACase, aCase } from './cases.js';
 import { labels, tenants } from './dataset.js';

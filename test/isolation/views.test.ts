@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import { Refusal } from '../../src/domain/refusal.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../../src/usecases/guest/views.js';
 import { columnRef } from '../engine/world.js';

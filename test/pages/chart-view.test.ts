@@ -1,7 +1,7 @@
 /** What a reader does with a chart: by mouse and by keyboard, in a real browser. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { GuestChart, GuestDashboard } from '../../src/domain/guest/view.js';
+import type { GuestChart, GuestDashboard } from '../../src/model/guest/view.js';
 import { hasChromium } from '../suites/chromium.js';
 import { mount, setAttribute, startBench, textOf, violationsOf } from '../web/browser.js';
 import { dashboards } from '../web/fixtures.js';

@@ -1,7 +1,7 @@
 /** A table of ten thousand rows, in a real browser: only the rows in view are part of the page. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { GuestDashboard } from '../../src/domain/guest/view.js';
+import type { GuestDashboard } from '../../src/model/guest/view.js';
 import { hasChromium } from '../suites/chromium.js';
 import { mount, startBench, violationsOf } from '../web/browser.js';
 import { dashboards } from '../web/fixtures.js';

@@ -1,6 +1,6 @@
 /** Choosing among more series than a chart draws, by keyboard, in a real browser. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GuestDashboard } from '../../src/domain/guest/view.js';
+import type { GuestDashboard } from '../../src/model/guest/view.js';
 import { hasChromium } from '../suites/chromium.js';
 import { mount, startBench, violationsOf } from '../web/browser.js';
 import { dashboards } from '../web/fixtures.js';

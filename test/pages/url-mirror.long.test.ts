@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { FilterValue } from '../../src/domain/filter/filter.js';
-import type { GuestFilter } from '../../src/domain/guest/view.js';
+import type { FilterValue } from '../../src/model/filter/filter.js';
+import type { GuestFilter } from '../../src/model/guest/view.js';
 import { hasChromium } from '../suites/chromium.js';
 import { mount, setAttribute, startBench, textOf, until, violationsOf } from '../web/browser.js';
 import { type Override, refusal } from '../web/fake-service.js';

@@ -2,7 +2,7 @@
  * A flood of wrong credentials does not affect valid ones from the same address, up to a rate. The clock stands still.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Refusal } from '../../src/domain/refusal.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { type CredentialKind, createCredentialGuard, type NoteFailures } from '../../src/platform/credential-guard.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
 

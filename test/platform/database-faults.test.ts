@@ -1,8 +1,8 @@
 /** Faults of PostgreSQL that pass: metadata answers 503 where a datasource would count as busy or lost. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DependencyUnavailable } from '../../src/domain/unavailable.js';
 import { faultOf as faultOfSource } from '../../src/engine/databases/postgres/faults.js';
+import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { conflictStates, fullStates, inputStates, lateState, lostStates } from '../../src/platform/postgres-states.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';

@@ -5,7 +5,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
-import { DependencyUnavailable } from '../../src/domain/unavailable.js';
+import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import { createPgliteDialect } from '../../src/platform/pglite-dialect.js';
 
 it('is opened anew before the next statement, as soon as that is possible; until then it is unavailable', async () => {

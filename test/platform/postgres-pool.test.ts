@@ -1,7 +1,7 @@
 /** Connections to the metadata database if the network is cut or stops forwarding. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { DependencyUnavailable } from '../../src/domain/unavailable.js';
+import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
 import { type Relay, startRelay } from '../engine/relay.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DependencyUnavailable } from '../../src/domain/unavailable.js';
+import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
 import { isPostgresServerThere, type OwnPostgres, startOwnPostgres, startStandby } from '../suites/postgres-server.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServerConnection } from '../../src/domain/organization.js';
+import type { ServerConnection } from '../../src/model/organization.js';
 import { readAllowedHost } from '../../src/platform/allowed-hosts.js';
 import { createReach, type ReachOptions } from '../../src/platform/reach.js';
 import { refusalOf } from '../engine/world.js';

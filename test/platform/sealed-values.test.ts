@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../src/domain/refusal.js';
 import { isGatewayCode } from '../../src/gateway/common/wire.js';
 import { unavailable } from '../../src/gateway/upstream/unavailable.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { createSealedValues } from '../../src/platform/sealed-values.js';
 import { createSealer, textOfSealed } from '../../src/platform/sealing.js';
 

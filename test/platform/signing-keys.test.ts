@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIssuers } from '../../src/compose/session-issuers.js';
 import { createReadSigningKeys } from '../../src/compose/signing-keys.js';
-import type { SigningKeys } from '../../src/domain/studio/signing-keys.js';
+import type { SigningKeys } from '../../src/model/signing-keys.js';
 import { loadConfig } from '../../src/platform/config.js';
 import { verifyJwt } from '../../src/platform/jwt.js';
 import { thumbprintOf } from '../../src/platform/thumbprint.js';

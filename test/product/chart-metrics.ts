@@ -1,5 +1,5 @@
 /** A dashboard with one metric of each chart type, over the real flights, in the format of an export. */
-import { type ChartType, chartTypes } from '../../src/domain/dashboard/chart.js';
+import { type ChartType, chartTypes } from '../../src/model/dashboard/chart.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

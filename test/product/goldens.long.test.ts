@@ -14,7 +14,7 @@ import type { Browser, Locator, Page, Route } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
-import { chartTypes } from '../../src/domain/dashboard/chart.js';
+import { chartTypes } from '../../src/model/dashboard/chart.js';
 import { hasChromium, launchWhole } from '../suites/chromium.js';
 import { picturesDashboard, variants } from './chart-metrics.js';
 import { post } from './guest.js';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Tile } from '../../src/domain/dashboard/tile.js';
+import type { Tile } from '../../src/model/dashboard/tile.js';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
 import { makeBoards, mintFor } from './card-board.js';
 import { get, request } from './guest.js';

@@ -4,10 +4,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import type { RenderRequest } from '../../src/domain/guest/render.js';
-import { Refusal } from '../../src/domain/refusal.js';
-import { DependencyUnavailable } from '../../src/domain/unavailable.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import type { RenderRequest } from '../../src/model/guest/render.js';
+import { Refusal } from '../../src/model/refusal.js';
+import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import { createRenderer, type RendererOptions } from '../../src/render/renderer.js';
 import { chromiumPath, hasChromium, rendererPath } from '../suites/chromium.js';
 

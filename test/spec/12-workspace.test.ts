@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Workspace } from '../../src/domain/organization.js';
+import type { Workspace } from '../../src/model/organization.js';
 import { runOnFile } from '../suites/duckdb-file.js';
 import { call, cloneBoard, type House, type Input, metricOf, mint, ok, openHouse, refused, settings } from './house.js';
 

@@ -1,5 +1,5 @@
 /** Datamarts over the test's warehouse, as requests create them. */
-import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import { type House, type Input, type Output, ok, settings } from './house.js';
 
 export const columns = (...names: readonly string[]): readonly Input[] => names.map((name) => ({ name }));

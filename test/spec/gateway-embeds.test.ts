@@ -3,11 +3,11 @@
  * them, and what no token can read any more.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { capabilityNames } from '../../src/domain/capability.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js';
+import { capabilityNames } from '../../src/model/capability.js';
 import { sign, startGateway } from '../gateway/harness.js';
 import { changeablePolicies } from '../gateway/policies.js';
 import { call, cloneBoard, type House, noon, ok, openHouse, settings } from './house.js';

@@ -1,6 +1,6 @@
 /** Layouts that guests save, and their views. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { guestLimits } from '../../src/domain/guest/metric.js';
+import { guestLimits } from '../../src/model/guest/metric.js';
 import { boardOf, create, embedOf, guest, openBoard } from './guests.js';
 import { call, type House, type Input, metricOf, noon, ok, openHouse, refused, setNow } from './house.js';
 

@@ -3,7 +3,7 @@
  * where it can be: whatever it asks for, it reads and shows what the guest's own token reads.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
 import { columnRef, tableRef } from '../engine/world.js';
 import { inOrder, lastResult, type ModelServer, openModelServer, type Step } from '../suites/model-server.js';
 import { everything, guest, hideSome, openBoard, openSettings, revenueBy } from './guests.js';

@@ -1,6 +1,6 @@
 /** Own dashboards of guests: made of the cards of a dashboard that the token opens, and read only through it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { guestLimits } from '../../src/domain/guest/metric.js';
+import { guestLimits } from '../../src/model/guest/metric.js';
 import { boardOf, create, embedOf, everything, guest, openBoard, openSettings } from './guests.js';
 import { call, type House, type Input, metricOf, noon, ok, openHouse, refused, setNow } from './house.js';
 

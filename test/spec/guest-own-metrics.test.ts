@@ -1,7 +1,7 @@
 /** The metrics that a guest may change: the list, definitions with a digest, and publishing. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type NewGuestDefinition, newDefinition } from '../../src/domain/guest/metric.js';
+import { type NewGuestDefinition, newDefinition } from '../../src/model/guest/metric.js';
 import { metricDigest } from '../../src/usecases/guest/own-metrics.js';
 import { viewMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef } from '../engine/world.js';

@@ -1,6 +1,6 @@
 /** What a guest token can read, and how the permissions and settings of the interface decide it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { guestPermissionNames } from '../../src/domain/guest/grant.js';
+import { guestPermissionNames } from '../../src/model/guest/grant.js';
 import { request } from '../product/guest.js';
 import {
   call,

@@ -1,7 +1,7 @@
 /** Writes of guests by permission: metrics, their publication, and the restrictions that apply to them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { guestLimits } from '../../src/domain/guest/metric.js';
-import { whole } from '../../src/domain/slices.js';
+import { guestLimits } from '../../src/model/guest/metric.js';
+import { whole } from '../../src/model/slices.js';
 import { columnRef, tableRef } from '../engine/world.js';
 import {
   boardOf,

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import type { z } from 'zod';
 import { operations } from '../../src/compose/operations.js';
 import type { Binding, Credential, Operation } from '../../src/contract/operation.js';
-import type { Code } from '../../src/domain/refusal.js';
+import type { Code } from '../../src/model/refusal.js';
 import { loadConfig } from '../../src/platform/config.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,13 +1,13 @@
 /** An organization with everything that the specification mentions, small enough to count by hand. */
 import { randomUUID } from 'node:crypto';
-import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
+import type { Dashboard, DashboardFilter } from '../../src/model/dashboard/dashboard.js';
 import {
   hostMade,
   type Metric,
   type MetricDefinition,
   type VisualDefinition,
-} from '../../src/domain/dashboard/metric.js';
-import type { Datamart, Tenancy } from '../../src/domain/datamart/datamart.js';
+} from '../../src/model/dashboard/metric.js';
+import type { Datamart, Tenancy } from '../../src/model/datamart/datamart.js';
 import { hashToken } from '../../src/platform/keys.js';
 import type { Store } from '../../src/store/store.js';
 import { columnRef, insertInto, relationship, table, tableRef } from '../engine/world.js';

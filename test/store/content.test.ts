@@ -1,6 +1,6 @@
 /** The size of the content cache. The store's suite tests what may be cached at all. */
 import { expect, it } from 'vitest';
-import type { ContentRevision } from '../../src/domain/brand.js';
+import type { ContentRevision } from '../../src/model/brand.js';
 import type { ContentStore } from '../../src/store/content.js';
 import { createContent } from '../../src/store/content.js';
 

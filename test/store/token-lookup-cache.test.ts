@@ -1,6 +1,6 @@
 /** Tokens are cached only until the next write. */
 import { expect, it } from 'vitest';
-import type { HashedToken } from '../../src/domain/brand.js';
+import type { HashedToken } from '../../src/model/brand.js';
 import type { GuestTokenStore } from '../../src/store/guest-tokens.js';
 import { cacheTokenLookups } from '../../src/store/token-lookup-cache.js';
 

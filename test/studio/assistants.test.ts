@@ -4,8 +4,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandRules } from '../../src/compose/commands.js';
 import { operations } from '../../src/compose/operations.js';
-import type { Person, StudioRole } from '../../src/domain/studio/person.js';
 import { toolsOf as toolsOfAll } from '../../src/mcp/tools.js';
+import type { Person, StudioRole } from '../../src/model/person.js';
 import { operatorKeyCommands } from '../../src/studio/operator-keys.js';
 import { studioCookie } from '../../src/studio/sessions.js';
 import { personWith, type StudioServer, startStudioServer } from './studio-server.js';

@@ -1,7 +1,7 @@
 /** What is said about a relationship: proved only by keys, contradicted only by rows, and otherwise a person's word. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Cardinality } from '../../src/domain/datamart/datamart.js';
+import type { Cardinality } from '../../src/model/datamart/datamart.js';
 import {
   type Checked,
   cardinalities,

@@ -1,7 +1,7 @@
 /** Studio says whose rows a table of a model holds. What one choice sets, another takes back. */
 
 import { expect, test } from 'vitest';
-import type { Cardinality } from '../../src/domain/datamart/datamart.js';
+import type { Cardinality } from '../../src/model/datamart/datamart.js';
 import {
   changeOf,
   ownershipOf,

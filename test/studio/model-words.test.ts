@@ -1,6 +1,6 @@
 /** What an author writes about a model: which requests save it, what a search finds, and what the score says is next. */
 import { describe, expect, test } from 'vitest';
-import { completionScore } from '../../src/domain/datamart/semantic-layer.js';
+import { completionScore } from '../../src/model/datamart/semantic-layer.js';
 import { type Api, StudioError } from '../../src/web/studio/base/api.js';
 import {
   precisionChoices,

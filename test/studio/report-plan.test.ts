@@ -1,6 +1,6 @@
 /** What Studio's dialog of a report to all tenants sends, and where it shows what the server refuses. */
 import { expect, test } from 'vitest';
-import type { FilterValue } from '../../src/domain/filter/filter.js';
+import type { FilterValue } from '../../src/model/filter/filter.js';
 import { changed, newDraft } from '../../src/web/elements/schedule-draft.js';
 import {
   controlFaults,

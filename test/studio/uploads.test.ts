@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createUploads } from '../../src/compose/uploads.js';
-import type { Datasource } from '../../src/domain/organization.js';
-import { sliceOf } from '../../src/domain/slices.js';
-import { studioRoles } from '../../src/domain/studio/person.js';
 import type { Dispatch } from '../../src/http/bind.js';
+import type { Datasource } from '../../src/model/organization.js';
+import { studioRoles } from '../../src/model/person.js';
+import { sliceOf } from '../../src/model/slices.js';
 import { defaultSettings } from '../../src/platform/settings.js';
 import { personWith, type StudioServer, startStudioServer } from './studio-server.js';
 

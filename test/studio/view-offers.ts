@@ -1,5 +1,5 @@
 /** What a view in Studio leaves out of a user's dashboard: it only reads, so it offers nothing else. */
-import { withoutWrites } from '../../src/domain/guest/access.js';
+import { withoutWrites } from '../../src/model/guest/access.js';
 
 export type ShownBoard = {
   readonly data: Readonly<Record<string, unknown>> & { readonly permissions: Parameters<typeof withoutWrites>[0] };

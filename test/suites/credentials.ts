@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { whole } from '../../src/domain/slices.js';
-import type { StudioSession } from '../../src/domain/studio/person.js';
+import type { StudioSession } from '../../src/model/person.js';
+import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import type { TokenSubject } from '../../src/store/guest-tokens.js';

@@ -1,9 +1,9 @@
 /** What every metadata database must do with content that guests create. Part of the store's suite. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { GuestMadeMetric, Owner, Viewer } from '../../src/domain/dashboard/metric.js';
-import type { SavedView } from '../../src/domain/guest/saved-view.js';
-import { whole } from '../../src/domain/slices.js';
+import type { GuestMadeMetric, Owner, Viewer } from '../../src/model/dashboard/metric.js';
+import type { SavedView } from '../../src/model/guest/saved-view.js';
+import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/database.js';
 import type { NewBoard } from '../../src/store/guest-boards.js';
 import type { Store } from '../../src/store/store.js';

@@ -3,13 +3,13 @@
  * whose end the test decides.
  */
 import { describe, expect, it } from 'vitest';
-import type { Epoch } from '../../src/domain/brand.js';
-import type { ClientDatabase, ClientId, TenantScope } from '../../src/domain/datamart/tenant.js';
-import type { MetricQuestion } from '../../src/domain/query/engine.js';
-import { Refusal } from '../../src/domain/refusal.js';
 import type { CacheKeyParts } from '../../src/engine/cache/key.js';
 import type { CacheOutcome, ResultCache } from '../../src/engine/cache/result-cache.js';
 import type { RunResult } from '../../src/engine/run/run.js';
+import type { Epoch } from '../../src/model/brand.js';
+import type { ClientDatabase, ClientId, TenantScope } from '../../src/model/datamart/tenant.js';
+import type { MetricQuestion } from '../../src/model/query/engine.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { datamart, datasourceAt, epoch as firstDay } from '../engine/world.js';
 import { createLatch } from './sharing.js';
 

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { ContentRevision } from '../../src/domain/brand.js';
-import { hostOwner } from '../../src/domain/deliver/host-schedule.js';
-import type { Schedule, ScheduleOwner } from '../../src/domain/deliver/schedule.js';
+import type { ContentRevision } from '../../src/model/brand.js';
+import { hostOwner } from '../../src/model/schedule/host-schedule.js';
+import type { Schedule, ScheduleOwner } from '../../src/model/schedule/schedule.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import type { Store } from '../../src/store/store.js';
 import { guestMetricSample } from './guest-store.js';

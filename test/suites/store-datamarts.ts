@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { SemanticLayer } from '../../src/domain/datamart/semantic-layer.js';
-import { whole } from '../../src/domain/slices.js';
+import type { SemanticLayer } from '../../src/model/datamart/semantic-layer.js';
+import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import type { Store } from '../../src/store/store.js';

@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Alert, AlertState } from '../../src/domain/deliver/alert.js';
-import type { Schedule, ScheduleOwner } from '../../src/domain/deliver/schedule.js';
+import type { Alert, AlertState } from '../../src/model/schedule/alert.js';
+import type { Schedule, ScheduleOwner } from '../../src/model/schedule/schedule.js';
 import type { Database } from '../../src/platform/database.js';
 import type { Claim, NewDelivery } from '../../src/store/deliveries.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Epoch } from '../../src/domain/brand.js';
-import type { StoredKey } from '../../src/domain/credentials.js';
-import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
-import type { AccessSettings, Embed } from '../../src/domain/dashboard/embed.js';
-import { hostMade, type Metric, type Owner } from '../../src/domain/dashboard/metric.js';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
-import type { GuestGrant } from '../../src/domain/guest/grant.js';
-import type { DataApp, Datasource, ServerConnection, Workspace } from '../../src/domain/organization.js';
+import type { Epoch } from '../../src/model/brand.js';
+import type { StoredKey } from '../../src/model/credentials.js';
+import type { Dashboard } from '../../src/model/dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../../src/model/dashboard/embed.js';
+import { hostMade, type Metric, type Owner } from '../../src/model/dashboard/metric.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
+import type { GuestGrant } from '../../src/model/guest/grant.js';
+import type { DataApp, Datasource, ServerConnection, Workspace } from '../../src/model/organization.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import type { Store } from '../../src/store/store.js';
 

@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Sealed } from '../../src/domain/brand.js';
-import type { ClientLevel, SourceTable } from '../../src/domain/datamart/source-schema.js';
-import { whole } from '../../src/domain/slices.js';
+import type { Sealed } from '../../src/model/brand.js';
+import type { ClientLevel, SourceTable } from '../../src/model/datamart/source-schema.js';
+import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/database.js';
 import { createSealer, textOfSealed } from '../../src/platform/sealing.js';
 import type { SyncedSource } from '../../src/store/source-syncs.js';

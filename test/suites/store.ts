@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Workspace } from '../../src/domain/organization.js';
-import { whole } from '../../src/domain/slices.js';
+import type { Workspace } from '../../src/model/organization.js';
+import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import type { Store } from '../../src/store/store.js';

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import english from '../../src/languages/en.json' with { type: 'json' };
-import { languageOf } from '../../src/texts/language.js';
-import { speechOf } from '../../src/texts/messages.js';
-import type { Texts } from '../../src/texts/text.js';
+import { languageOf } from '../../src/model/texts/language.js';
+import { speechOf } from '../../src/model/texts/messages.js';
+import type { Texts } from '../../src/model/texts/text.js';
 import { elementText, loadTexts } from '../../src/web/base/texts.js';
 
 const folder = new URL('../../src/languages/', import.meta.url);

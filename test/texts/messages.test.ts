@@ -1,6 +1,6 @@
 /** The language in which a reader gets messages and files. */
 import { expect, test } from 'vitest';
-import { readLanguage, speechOf } from '../../src/texts/messages.js';
+import { readLanguage, speechOf } from '../../src/model/texts/messages.js';
 
 test.each([
   ['de', 'de'],

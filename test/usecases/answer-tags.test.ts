@@ -1,8 +1,8 @@
 /** The tag of an answer changes with the content, the client and the token's restrictions, and with nothing else. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import type { DashboardPart } from '../../src/domain/guest/view.js';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import type { DashboardPart } from '../../src/model/guest/view.js';
 import { createTag } from '../../src/platform/tags.js';
 import { answerTag } from '../../src/usecases/guest/answer-tag.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';

@@ -1,7 +1,7 @@
 /** A metric that an author tries before it is saved: in SQL, with expressions, and always as the viewed user reads. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
-import type { AuthorCaller } from '../../src/domain/guest/caller.js';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
+import type { AuthorCaller } from '../../src/model/guest/caller.js';
 import { describeAuthoredMetric, previewAuthoredMetric } from '../../src/usecases/guest/author-preview.js';
 import { metric, stays } from '../engine/world.js';
 import { createWorld, stateFilter, type World } from './world.js';

@@ -1,7 +1,7 @@
 /** Operations that run while a client is erased: none may leave anything of the client. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { Store } from '../../src/store/store.js';
 import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
 import { createGuestToken } from '../../src/usecases/credentials/guest-tokens.js';

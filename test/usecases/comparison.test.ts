@@ -1,6 +1,6 @@
 /** The earlier value of a comparison is read under all restrictions of the present one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';
 import { updateEmbed } from '../../src/usecases/embeds/settings.js';
 import { previewGuestMetric } from '../../src/usecases/guest/preview.js';

@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
-import { hostMade, type MetricDefinition, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import type { CrossFilter } from '../../src/domain/guest/view.js';
-import type { Cell } from '../../src/domain/query/engine.js';
+import type { Dashboard } from '../../src/model/dashboard/dashboard.js';
+import { hostMade, type MetricDefinition, type VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import type { CrossFilter } from '../../src/model/guest/view.js';
+import type { Cell } from '../../src/model/query/engine.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
 import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
 import { getGuestDashboard, listGuestUnderlying, queryGuestMetric } from '../../src/usecases/guest/reads.js';

@@ -1,8 +1,8 @@
 /** The host's SQL, from saving it to a guest who reads it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeMetric } from '../../src/contract/guest-reads.js';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
-import type { MetricDefinition, SqlDefinition } from '../../src/domain/dashboard/metric.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
+import type { MetricDefinition, SqlDefinition } from '../../src/model/dashboard/metric.js';
 import { importDashboard } from '../../src/usecases/dashboards/transfer.js';
 import { updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';

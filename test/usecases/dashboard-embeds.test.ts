@@ -1,7 +1,7 @@
 /** Operation 4 stores everything or nothing. The store fails at one step, which no request could cause. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { whole } from '../../src/domain/slices.js';
+import { whole } from '../../src/model/slices.js';
 import type { Store } from '../../src/store/store.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
 import { stays } from '../engine/world.js';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import type { DashboardPart } from '../../src/domain/guest/view.js';
-import { Refusal } from '../../src/domain/refusal.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import type { DashboardPart } from '../../src/model/guest/view.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
 import { asReady } from '../../src/usecases/guest/as-ready.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';

@@ -1,6 +1,6 @@
 /** A key or token of another data app, for the same client and organization, reaches nothing of this data app. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { whole } from '../../src/domain/slices.js';
+import { whole } from '../../src/model/slices.js';
 import { listEmbedMetrics, listEmbeds } from '../../src/usecases/embeds/embeds.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';
 import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest/reads.js';

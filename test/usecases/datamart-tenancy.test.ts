@@ -4,8 +4,8 @@
  */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TableDraft } from '../../src/domain/datamart/tables.js';
-import type { ServiceCaller } from '../../src/domain/guest/caller.js';
+import type { TableDraft } from '../../src/model/datamart/tables.js';
+import type { ServiceCaller } from '../../src/model/guest/caller.js';
 import { type CreateDatamart, createDatamart, updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
 import { createDatasource } from '../../src/usecases/datamarts/datasources.js';
 import { getDatamartTenancy, logUnreadableTables } from '../../src/usecases/datamarts/tenancy.js';

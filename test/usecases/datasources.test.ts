@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
-import type { ServiceCaller } from '../../src/domain/guest/caller.js';
-import type { Datasource } from '../../src/domain/organization.js';
-import type { Engine } from '../../src/domain/query/engine.js';
-import { Refusal } from '../../src/domain/refusal.js';
-import { whole } from '../../src/domain/slices.js';
+import type { SourceTable } from '../../src/model/datamart/source-schema.js';
+import type { ServiceCaller } from '../../src/model/guest/caller.js';
+import type { Datasource } from '../../src/model/organization.js';
+import type { Engine } from '../../src/model/query/engine.js';
+import { Refusal } from '../../src/model/refusal.js';
+import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/database.js';
 import { createSealer } from '../../src/platform/sealing.js';
 import type { Store } from '../../src/store/store.js';

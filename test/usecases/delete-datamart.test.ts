@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ServiceCaller } from '../../src/domain/guest/caller.js';
+import type { ServiceCaller } from '../../src/model/guest/caller.js';
 import type { Store } from '../../src/store/store.js';
 import { deleteDatamart } from '../../src/usecases/datamarts/datamarts.js';
 import { createWorld, type World } from './world.js';

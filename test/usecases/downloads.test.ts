@@ -1,8 +1,8 @@
 /** Downloads read what the guest's own queries read, and a file states nothing that the guest may not know. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import type { DownloadRows, Workbook } from '../../src/domain/guest/download.js';
-import type { Cell } from '../../src/domain/query/engine.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import type { DownloadRows, Workbook } from '../../src/model/guest/download.js';
+import type { Cell } from '../../src/model/query/engine.js';
 import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
 import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
 import { queryGuestMetric } from '../../src/usecases/guest/reads.js';

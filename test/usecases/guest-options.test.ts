@@ -2,12 +2,12 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hostMade, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { FilterValue, Scalar } from '../../src/domain/filter/filter.js';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import type { Engine, OptionsQuestion } from '../../src/domain/query/engine.js';
-import type { Reason } from '../../src/domain/reasons.js';
-import { Refusal } from '../../src/domain/refusal.js';
+import { hostMade, type VisualDefinition } from '../../src/model/dashboard/metric.js';
+import type { FilterValue, Scalar } from '../../src/model/filter/filter.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import type { Engine, OptionsQuestion } from '../../src/model/query/engine.js';
+import type { Reason } from '../../src/model/reasons.js';
+import { Refusal } from '../../src/model/refusal.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
 import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, metric, refusalOf, stays } from '../engine/world.js';

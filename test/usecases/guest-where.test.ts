@@ -1,7 +1,7 @@
 /** Conditions that the host wrote into a metric stay, whatever a guest changes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { FilterValues } from '../../src/domain/guest/grant.js';
-import type { GuestDefinition } from '../../src/domain/guest/metric.js';
+import type { FilterValues } from '../../src/model/guest/grant.js';
+import type { GuestDefinition } from '../../src/model/guest/metric.js';
 import { updateEmbed } from '../../src/usecases/embeds/settings.js';
 import { updateGuestMetric } from '../../src/usecases/guest/metrics.js';
 import { previewGuestMetric } from '../../src/usecases/guest/preview.js';

@@ -1,6 +1,6 @@
 /** Metrics that were placed on a board after a token was minted or the board was cloned. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hostMade, type Owner } from '../../src/domain/dashboard/metric.js';
+import { hostMade, type Owner } from '../../src/model/dashboard/metric.js';
 import { createWorld, salesCount, type World } from './world.js';
 
 let world: World;

@@ -1,7 +1,7 @@
 /** The datamart of an embed that names none, and the joins of its metrics. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
-import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { AccessSettings } from '../../src/model/dashboard/embed.js';
+import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { createEmbed } from '../../src/usecases/embeds/embeds.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';
 import { queryGuestMetric } from '../../src/usecases/guest/reads.js';

@@ -1,7 +1,7 @@
 /** A drawing is for whoever may open and download its target, with the caller's own grant. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { GuestCaller } from '../../src/domain/guest/caller.js';
-import type { RenderRequest } from '../../src/domain/guest/render.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import type { RenderRequest } from '../../src/model/guest/render.js';
 import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
 import {
   renderGuestDashboardPdf,

@@ -1,7 +1,7 @@
 /** A restriction in a token applies to every read of the rows it is for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
-import type { Click } from '../../src/domain/query/drill.js';
+import type { DashboardFilter } from '../../src/model/dashboard/dashboard.js';
+import type { Click } from '../../src/model/query/drill.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
 import { getGuestDashboard, queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, metric, refusalOf, stays } from '../engine/world.js';

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
-import type { Audience } from '../../src/domain/deliver/recipients.js';
-import { mostSchedules, type Reports } from '../../src/domain/deliver/reports.js';
-import { reportFormats } from '../../src/domain/deliver/schedule.js';
-import type { Code } from '../../src/domain/refusal.js';
+import type { Code } from '../../src/model/refusal.js';
+import type { Audience } from '../../src/model/schedule/recipients.js';
+import { mostSchedules, type Reports } from '../../src/model/schedule/reports.js';
+import { reportFormats } from '../../src/model/schedule/schedule.js';
 import { findEmbed } from '../../src/usecases/embeds/lookup.js';
 import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
 import { listGuestRecipients } from '../../src/usecases/guest/recipients.js';

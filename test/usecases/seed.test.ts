@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readDemoBundle } from '../../src/demo/bundle.js';
 import { seedDemo } from '../../src/demo/seed.js';
-import { whole } from '../../src/domain/slices.js';
+import { whole } from '../../src/model/slices.js';
 import { hashToken } from '../../src/platform/keys.js';
 import { rotateApiKey } from '../../src/usecases/credentials/api-keys.js';
 import { createWorld, type World } from './world.js';

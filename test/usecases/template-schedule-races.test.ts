@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
-import { hostOwner } from '../../src/domain/deliver/host-schedule.js';
+import { hostOwner } from '../../src/model/schedule/host-schedule.js';
 import type { Store } from '../../src/store/store.js';
 import { createTemplateSchedule, updateTemplateSchedule } from '../../src/usecases/template-schedules.js';
 import { isPostgresThere } from '../suites/postgres.js';

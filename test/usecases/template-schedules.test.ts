@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
-import { tenantRecipient } from '../../src/domain/deliver/host-schedule.js';
-import type { Code } from '../../src/domain/refusal.js';
-import type { Person } from '../../src/domain/studio/person.js';
+import type { Person } from '../../src/model/person.js';
+import type { Code } from '../../src/model/refusal.js';
+import { tenantRecipient } from '../../src/model/schedule/host-schedule.js';
 import {
   createTemplateSchedule,
   deleteTemplateSchedule,

@@ -1,9 +1,9 @@
 /** The tenancy levels, from the sync to the rows: which database a token reads, and what an embed may add. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import { type Datamart, withTenancySettings } from '../../src/domain/datamart/datamart.js';
-import type { ServiceCaller } from '../../src/domain/guest/caller.js';
+import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
+import { type Datamart, withTenancySettings } from '../../src/model/datamart/datamart.js';
+import type { ServiceCaller } from '../../src/model/guest/caller.js';
 import { listUnreadableMetrics } from '../../src/usecases/dashboards/unreadable-metrics.js';
 import { createDatamart, updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
 import { createDatasource, syncDatasource } from '../../src/usecases/datamarts/datasources.js';

@@ -3,10 +3,10 @@
  * over enums and domains. On every database, against what a query of the same metric answers.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
-import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import { definitionTypeFaults } from '../../src/domain/dashboard/type-faults.js';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
+import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
+import { definitionTypeFaults } from '../../src/model/dashboard/type-faults.js';
+import type { Datamart } from '../../src/model/datamart/datamart.js';
 import { assertTypes } from '../../src/usecases/dashboards/type-check.js';
 import { type Builder, createBuilder, findKinds, type TableData } from '../engine/test-databases.js';
 import {

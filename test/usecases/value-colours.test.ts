@@ -1,7 +1,7 @@
 /** Colours that the author pinned to values: guests get those of their own rows only. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeReply } from '../../src/contract/metrics.js';
-import { colourAnswer } from '../../src/domain/query/value-colours.js';
+import { colourAnswer } from '../../src/model/query/value-colours.js';
 import { getGuestDashboard, queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, metric, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';

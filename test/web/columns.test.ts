@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { GuestChart } from '../../src/domain/guest/view.js';
+import type { GuestChart } from '../../src/model/guest/view.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { combineOf, grainOf, labelOf, measureText } from '../../src/web/charts/model/columns.js';
 

@@ -8,10 +8,10 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { loadThemes } from '../../src/compose/themes.js';
+import { themeWarnings } from '../../src/model/theme/contrast.js';
+import { decodeTheme } from '../../src/model/theme/design-tokens.js';
+import { customProperties, dark, light } from '../../src/model/theme/palette.js';
 import { defaultSettings } from '../../src/platform/settings.js';
-import { themeWarnings } from '../../src/theme/contrast.js';
-import { decodeTheme } from '../../src/theme/design-tokens.js';
-import { customProperties, dark, light } from '../../src/theme/palette.js';
 import { exported } from '../../src/web/base/parts.js';
 
 const web = fileURLToPath(new URL('../../src/web/', import.meta.url));

@@ -1,6 +1,6 @@
 /** What the lists of the editor offer: fields for drilling and for comparisons, and ways to write dates. */
 import { expect, test } from 'vitest';
-import { guestFields } from '../../src/domain/guest/fields.js';
+import { guestFields } from '../../src/model/guest/fields.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { datedColumns, precisionChoices, styleChoices } from '../../src/web/editor/dated.js';
 import { type Draft, emptyDraft } from '../../src/web/editor/draft.js';

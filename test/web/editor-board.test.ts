@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { importedData } from '../../src/contract/dashboard-versions.js';
 import { saveGuestLayout } from '../../src/contract/guest-boards.js';
-import type { Tile, TileContent } from '../../src/domain/dashboard/tile.js';
-import { pictureFault, tileFaults } from '../../src/domain/dashboard/tile.js';
+import type { Tile, TileContent } from '../../src/model/dashboard/tile.js';
+import { pictureFault, tileFaults } from '../../src/model/dashboard/tile.js';
 import { Arranger } from '../../src/web/editor/arranger.js';
 import {
   arrange,

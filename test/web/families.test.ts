@@ -1,10 +1,10 @@
 /** The options that each family of charts makes of an answer. */
 import * as echarts from 'echarts';
 import { describe, expect, it } from 'vitest';
-import { chartTypes } from '../../src/domain/dashboard/chart.js';
-import type { GuestChart } from '../../src/domain/guest/view.js';
-import type { AnswerColumn, MetricAnswer } from '../../src/domain/query/engine.js';
-import { light } from '../../src/theme/palette.js';
+import { chartTypes } from '../../src/model/dashboard/chart.js';
+import type { GuestChart } from '../../src/model/guest/view.js';
+import type { AnswerColumn, MetricAnswer } from '../../src/model/query/engine.js';
+import { light } from '../../src/model/theme/palette.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { periodOf, rangeOf } from '../../src/web/charts/brush.js';
 import { draw as boxplot } from '../../src/web/charts/families/boxplot.js';

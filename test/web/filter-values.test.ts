@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GuestFilter } from '../../src/domain/guest/view.js';
+import type { GuestFilter } from '../../src/model/guest/view.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { filterNotes, ignoredFilters, withoutLocked } from '../../src/web/filters/filter-values.js';
 

@@ -1,6 +1,6 @@
 /** The demo's users and dashboards in the shapes of the interface. */
-import { effectiveAccess } from '../../src/domain/guest/end-user-filters.js';
-import type { GuestChart, GuestDashboard, GuestMetric } from '../../src/domain/guest/view.js';
+import { effectiveAccess } from '../../src/model/guest/end-user-filters.js';
+import type { GuestChart, GuestDashboard, GuestMetric } from '../../src/model/guest/view.js';
 
 export type FakeUser = {
   readonly id: string;

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { AnswerColumn } from '../../src/domain/query/engine.js';
+import type { AnswerColumn } from '../../src/model/query/engine.js';
 
 export type Column = Pick<AnswerColumn, 'name' | 'dataType' | 'numbers' | 'dates'>;
 export type Question = {

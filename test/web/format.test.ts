@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TimeGrain } from '../../src/domain/dashboard/metric.js';
-import type { ColumnDates } from '../../src/domain/datamart/dates.js';
+import type { TimeGrain } from '../../src/model/dashboard/metric.js';
+import type { ColumnDates } from '../../src/model/datamart/dates.js';
 import { createFormat, humanise, numberOf, timeOf, withClaimedUnit } from '../../src/web/base/format.js';
 
 const english = createFormat('en');

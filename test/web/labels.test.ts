@@ -1,7 +1,7 @@
 /** Labels are shown; what goes back to the service is the stored value. */
 import { expect, test } from 'vitest';
-import type { GuestMetric } from '../../src/domain/guest/view.js';
-import type { MetricAnswer } from '../../src/domain/query/engine.js';
+import type { GuestMetric } from '../../src/model/guest/view.js';
+import type { MetricAnswer } from '../../src/model/query/engine.js';
 import { createFormat, titleOf } from '../../src/web/base/format.js';
 import { plotOf } from '../../src/web/charts/model/plot.js';
 import { pivotOf } from '../../src/web/charts/pivot.js';

@@ -1,7 +1,7 @@
 /** Texts of the elements in the reader's language. */
 import { describe, expect, test } from 'vitest';
 import english from '../../src/languages/en.json' with { type: 'json' };
-import { directionOf, languageOf } from '../../src/texts/language.js';
+import { directionOf, languageOf } from '../../src/model/texts/language.js';
 import { apart } from '../../src/web/base/apart.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { elementText } from '../../src/web/base/texts.js';

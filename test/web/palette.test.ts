@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { contrast, difference, linear, oklab, type Rgb } from '../../src/theme/colour.js';
-import { dark, light, type Palette } from '../../src/theme/palette.js';
+import { contrast, difference, linear, oklab, type Rgb } from '../../src/model/theme/colour.js';
+import { dark, light, type Palette } from '../../src/model/theme/palette.js';
 
 const times = (matrix: readonly Rgb[], [x, y, z]: Rgb): Rgb => {
   const [a, b, c] = matrix.map(([p, q, r]) => Math.max(0, p * x + q * y + r * z));

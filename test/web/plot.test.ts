@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { GuestChart } from '../../src/domain/guest/view.js';
-import type { AnswerColumn, MetricAnswer } from '../../src/domain/query/engine.js';
-import type { ChartTheme } from '../../src/theme/palette.js';
+import type { GuestChart } from '../../src/model/guest/view.js';
+import type { AnswerColumn, MetricAnswer } from '../../src/model/query/engine.js';
+import type { ChartTheme } from '../../src/model/theme/palette.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { draw } from '../../src/web/charts/families/cartesian.js';
 import { areBarsHorizontal } from '../../src/web/charts/model/axes.js';

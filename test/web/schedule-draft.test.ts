@@ -1,6 +1,6 @@
 /** The form of a schedule: from a schedule to its fields, and back to a request. */
 import { describe, expect, test } from 'vitest';
-import type { GuestMetric } from '../../src/domain/guest/view.js';
+import type { GuestMetric } from '../../src/model/guest/view.js';
 import { createFormat } from '../../src/web/base/format.js';
 import {
   bodyOf,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { importedData } from '../../src/contract/dashboard-versions.js';
-import type { Tile } from '../../src/domain/dashboard/tile.js';
+import type { Tile } from '../../src/model/dashboard/tile.js';
 import { clipOf, missingFilters, readClip, withClip, withoutParts } from '../../src/web/studio/base/clip.js';
 import type { TemplateData } from '../../src/web/studio/base/template.js';
 import { contents } from '../domain/boards.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FilterValue } from '../../src/domain/filter/filter.js';
-import { readFilterValue } from '../../src/domain/filter/value.js';
-import type { GuestFilter } from '../../src/domain/guest/view.js';
+import type { FilterValue } from '../../src/model/filter/filter.js';
+import { readFilterValue } from '../../src/model/filter/value.js';
+import type { GuestFilter } from '../../src/model/guest/view.js';
 import { numberIn } from '../../src/web/filters/filter-values.js';
 import { readUrlFilters, unfitUrlFilters, writeUrlFilters } from '../../src/web/filters/url-filters.js';
 

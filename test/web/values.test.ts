@@ -1,8 +1,8 @@
 /** What belongs to a value in every chart: its own name, its own switch, its own colour. And nothing is left out in silence. */
 import { describe, expect, it } from 'vitest';
-import type { GuestChart } from '../../src/domain/guest/view.js';
-import type { AnswerColumn, MetricAnswer } from '../../src/domain/query/engine.js';
-import { dark, light } from '../../src/theme/palette.js';
+import type { GuestChart } from '../../src/model/guest/view.js';
+import type { AnswerColumn, MetricAnswer } from '../../src/model/query/engine.js';
+import { dark, light } from '../../src/model/theme/palette.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { draw as cartesian } from '../../src/web/charts/families/cartesian.js';
 import { draw as columns } from '../../src/web/charts/families/columns.js';

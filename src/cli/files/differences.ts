@@ -1,6 +1,6 @@
 /** Which fields of two JSON values differ. Items of lists are matched by what identifies them. Pure. */
-import { isSameJson } from '../../domain/canonical-json.js';
-import { isRecord } from '../../domain/is-record.js';
+import { isSameJson } from '../../model/canonical-json.js';
+import { isRecord } from '../../model/is-record.js';
 
 /** `before` and `after` are undefined where the field is missing. */
 export type Difference = { readonly path: string; readonly before: unknown; readonly after: unknown };

@@ -1,8 +1,8 @@
 /** Faults of files: each with its file, line and field, what is wrong, and how to mend it. */
 import type { z } from 'zod';
-import { isRecord } from '../../domain/is-record.js';
-import { nearestName } from '../../domain/nearest-name.js';
 import type { PolicyFault, Source } from '../../gateway/policy/source.js';
+import { isRecord } from '../../model/is-record.js';
+import { nearestName } from '../../model/nearest-name.js';
 import { jsonSchemaOf, type Kind } from './formats.js';
 
 /** `at` is `file:line:column`. */

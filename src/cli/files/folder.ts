@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
-import { isSameJson } from '../../domain/canonical-json.js';
 import { createSource, type Source } from '../../gateway/policy/source.js';
+import { isSameJson } from '../../model/canonical-json.js';
 import { canonicalEmbed } from './embeds.js';
 import { assertNoFileFaults, type FileFault, schemaFaults } from './faults.js';
 import {

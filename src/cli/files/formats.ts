@@ -10,8 +10,8 @@ import { createDatamart } from '../../contract/datamart-writes.js';
 import type { listDatamarts } from '../../contract/datamarts.js';
 import { createEmbed } from '../../contract/embeds.js';
 import { identifier, list } from '../../contract/fields.js';
-import { isSameJson } from '../../domain/canonical-json.js';
 import { policySchema } from '../../gateway/policy/schema.js';
+import { isSameJson } from '../../model/canonical-json.js';
 
 export type Kind = 'datamart' | 'dashboard' | 'embed' | 'policy';
 type Json = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
  * Metrics that several dashboards of the service show: there is one stored metric, and each dashboard's file has it. So the
  * files must say the same of it, and a push of one file changes what the others' dashboards have. Pure.
  */
-import { isSameJson } from '../../domain/canonical-json.js';
+import { isSameJson } from '../../model/canonical-json.js';
 import { compare } from './differences.js';
 import type { FileFault } from './faults.js';
 import { type DefinitionFile, nameOf } from './folder.js';

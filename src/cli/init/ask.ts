@@ -1,10 +1,10 @@
 /** Questions to the operator's database through the engine, before there is a service. */
-import type { Epoch } from '../../domain/brand.js';
-import type { MetricDefinition } from '../../domain/dashboard/metric.js';
-import type { Datamart } from '../../domain/datamart/datamart.js';
-import { tenantScope, untenantedClientId } from '../../domain/datamart/tenant.js';
-import type { Datasource } from '../../domain/organization.js';
-import type { Engine, MetricAnswer } from '../../domain/query/engine.js';
+import type { Epoch } from '../../model/brand.js';
+import type { MetricDefinition } from '../../model/dashboard/metric.js';
+import type { Datamart } from '../../model/datamart/datamart.js';
+import { tenantScope, untenantedClientId } from '../../model/datamart/tenant.js';
+import type { Datasource } from '../../model/organization.js';
+import type { Engine, MetricAnswer } from '../../model/query/engine.js';
 
 /** Answers a metric: for one tenant, or with null over the rows of all tenants. */
 export type AskMetric = (

@@ -2,18 +2,18 @@
  * The datamart that `init` proposes: every table whose rows have a tenant, and the tables that the operator shares.
  * Every other table is left out, with the reason. Pure.
  */
-import { wordsOf } from '../../domain/datamart/column-names.js';
+import { wordsOf } from '../../model/datamart/column-names.js';
 import {
   type Datamart,
   type DatamartTable,
   qualifiedName,
   sameTable,
   type TableRef,
-} from '../../domain/datamart/datamart.js';
-import { columnKind, isOfKind } from '../../domain/datamart/datatypes.js';
-import { clientColumnOf, labelColumnOf, type ProposedRelationship } from '../../domain/datamart/source-proposals.js';
-import type { SourceTable } from '../../domain/datamart/source-schema.js';
-import { type TableOwnership, tableOwnerships } from '../../domain/datamart/table-ownership.js';
+} from '../../model/datamart/datamart.js';
+import { columnKind, isOfKind } from '../../model/datamart/datatypes.js';
+import { clientColumnOf, labelColumnOf, type ProposedRelationship } from '../../model/datamart/source-proposals.js';
+import type { SourceTable } from '../../model/datamart/source-schema.js';
+import { type TableOwnership, tableOwnerships } from '../../model/datamart/table-ownership.js';
 
 export type Choices = {
   readonly name: string;

@@ -1,19 +1,19 @@
 /** What the rows of a draft look like: for which tenants to try the first dashboard, and which columns are worth a chart. */
-import type { Facts, TableFacts } from '../../domain/dashboard/first/facts.js';
-import { metricOf } from '../../domain/dashboard/first/first-dashboard.js';
-import { rolesOf } from '../../domain/dashboard/first/roles.js';
+import type { Facts, TableFacts } from '../../model/dashboard/first/facts.js';
+import { metricOf } from '../../model/dashboard/first/first-dashboard.js';
+import { rolesOf } from '../../model/dashboard/first/roles.js';
 import {
   type ColumnRef,
   type Datamart,
   type DatamartTable,
   sameTable,
   type TableRef,
-} from '../../domain/datamart/datamart.js';
-import { isOfKind } from '../../domain/datamart/datatypes.js';
-import type { SourceTable } from '../../domain/datamart/source-schema.js';
-import { tableOwnerships } from '../../domain/datamart/table-ownership.js';
-import type { Cell } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/datamart/datamart.js';
+import { isOfKind } from '../../model/datamart/datatypes.js';
+import type { SourceTable } from '../../model/datamart/source-schema.js';
+import { tableOwnerships } from '../../model/datamart/table-ownership.js';
+import type { Cell } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 import type { AskMetric } from './ask.js';
 
 const keysOf = (sources: readonly SourceTable[]) => (ref: TableRef) => {

@@ -1,7 +1,7 @@
 /** The texts of the files that `init` writes. Pure. */
 import { stringify } from 'yaml';
-import type { DashboardFilter } from '../../domain/dashboard/dashboard.js';
-import type { DatasourceConnection } from '../../domain/organization.js';
+import type { DashboardFilter } from '../../model/dashboard/dashboard.js';
+import type { DatasourceConnection } from '../../model/organization.js';
 
 export type Setup = {
   readonly name: string;

@@ -1,11 +1,11 @@
 /** What `init` needs to know: from flags, from questions at a terminal, or as the schema proposes. */
-import { qualifiedName } from '../../domain/datamart/datamart.js';
+import { qualifiedName } from '../../model/datamart/datamart.js';
 import {
   countLeadingTo,
   type ProposedTenantTable,
   type SourceProposals,
-} from '../../domain/datamart/source-proposals.js';
-import type { SourceTable } from '../../domain/datamart/source-schema.js';
+} from '../../model/datamart/source-proposals.js';
+import type { SourceTable } from '../../model/datamart/source-schema.js';
 import { WrongCall } from '../kit/exit.js';
 import type { LeftOut } from './draft.js';
 import { urlExamples } from './source.js';

@@ -1,8 +1,8 @@
 /** What `init` prints about the tables it found. */
 
-import type { Facts } from '../../domain/dashboard/first/facts.js';
-import { qualifiedName } from '../../domain/datamart/datamart.js';
-import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import type { Facts } from '../../model/dashboard/first/facts.js';
+import { qualifiedName } from '../../model/datamart/datamart.js';
+import type { SourceTable } from '../../model/datamart/source-schema.js';
 import { tableText } from '../kit/terminal.js';
 import type { Draft } from './draft.js';
 

@@ -1,6 +1,6 @@
 /** Reads the URL of a customer's database, as `init` takes it. */
 import { basename, isAbsolute, resolve } from 'node:path';
-import type { DatasourceConnection, ServerConnection } from '../../domain/organization.js';
+import type { DatasourceConnection, ServerConnection } from '../../model/organization.js';
 import { WrongCall } from '../kit/exit.js';
 
 export const urlExamples =

@@ -1,5 +1,5 @@
 /** Tables from which several ways lead to a tenant: the operator says which of them says whose the rows are. */
-import { qualifiedName } from '../../domain/datamart/datamart.js';
+import { qualifiedName } from '../../model/datamart/datamart.js';
 import type { Draft, LeftOut } from './draft.js';
 import { type Asking, answerTo } from './questions.js';
 

@@ -1,8 +1,8 @@
 /** Cells of a worksheet (ECMA-376) as XML. Text is always text: no cell is a formula, whatever it starts with. */
-import type { TimeGrain } from '../../domain/dashboard/metric.js';
-import { type ColumnDates, precisionOf } from '../../domain/datamart/dates.js';
-import { escapeMarkup } from '../../domain/markup.js';
-import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+import type { TimeGrain } from '../../model/dashboard/metric.js';
+import { type ColumnDates, precisionOf } from '../../model/datamart/dates.js';
+import { escapeMarkup } from '../../model/markup.js';
+import type { AnswerColumn, Cell } from '../../model/query/engine.js';
 import { dateFormatCount, dateFormatOf } from './date-formats.js';
 
 /** A spreadsheet takes a cell that starts with one of these characters for a formula. */

@@ -7,7 +7,7 @@ import {
   datePrecisions,
   dateStyles,
   styleOf,
-} from '../../domain/datamart/dates.js';
+} from '../../model/datamart/dates.js';
 
 const dateFormatIndex = (style: DateStyle, precision: DatePrecision): number =>
   dateStyles.indexOf(style) * datePrecisions.length + datePrecisions.indexOf(precision);

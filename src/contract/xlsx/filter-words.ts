@@ -1,6 +1,6 @@
 /** Filter values in words. */
-import type { StatedFilter } from '../../domain/guest/download.js';
-import type { Speech } from '../../texts/messages.js';
+import type { StatedFilter } from '../../model/guest/download.js';
+import type { Speech } from '../../model/texts/messages.js';
 
 type Say = Speech['text'];
 

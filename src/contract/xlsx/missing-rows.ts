@@ -1,5 +1,5 @@
-import type { Shown } from '../../domain/query/excerpt.js';
-import type { Speech } from '../../texts/messages.js';
+import type { Shown } from '../../model/query/excerpt.js';
+import type { Speech } from '../../model/texts/messages.js';
 
 /** Says which rows a file lacks; null if it has all. `offset`: how many rows were left out before the first. */
 export const missingRows = ({ count, isCut }: Shown, offset: number, { text }: Speech): string | null => {

@@ -1,6 +1,6 @@
 /** Formats of numbers for cells: percents and amounts, in the order of a language, with the digits of a card. Pure. */
-import type { ColumnNumbers } from '../../domain/datamart/datamart.js';
-import { numberParts } from '../../domain/query/numbers.js';
+import type { ColumnNumbers } from '../../model/datamart/datamart.js';
+import { numberParts } from '../../model/query/numbers.js';
 import { literal } from './date-formats.js';
 
 /** A hyphen would begin the number of a language. */

@@ -2,9 +2,9 @@
  * Writes a workbook (XLSX, ECMA-376) while its rows are read, with constant memory. The first sheet states what the
  * others show: title, moment, time zone, filters, and which rows are missing.
  */
-import type { DownloadRows, DownloadSheet, StatedFilter, Workbook } from '../../domain/guest/download.js';
-import { excerpt } from '../../domain/query/excerpt.js';
-import { readLanguage, type Speech, speechOf } from '../../texts/messages.js';
+import type { DownloadRows, DownloadSheet, StatedFilter, Workbook } from '../../model/guest/download.js';
+import { excerpt } from '../../model/query/excerpt.js';
+import { readLanguage, type Speech, speechOf } from '../../model/texts/messages.js';
 import { columnName, formats, numberCell, serialOf, textCell, typedCell } from './cells.js';
 import { filterWords } from './filter-words.js';
 import { missingRows } from './missing-rows.js';

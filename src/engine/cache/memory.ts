@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/ports.js';
+import type { Clock } from '../../model/ports.js';
 import { createSizedLru } from '../../platform/lru.js';
 import type { RunResult } from '../run/run.js';
 

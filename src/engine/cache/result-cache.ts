@@ -4,7 +4,7 @@
  * even if this process missed the notification. The cache is below the use cases, which decide whether the caller may
  * ask.
  */
-import type { Clock } from '../../domain/ports.js';
+import type { Clock } from '../../model/ports.js';
 import { closeAll } from '../../platform/close-all.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';

@@ -3,9 +3,9 @@
  * and who writes to it can neither add rows nor move one client's rows to another. While Redis is down or slow, every
  * replica queries for itself.
  */
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
-import { findUnavailable } from '../../domain/unavailable.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
+import { findUnavailable } from '../../model/unavailable.js';
 import type { Cache } from '../../platform/cache.js';
 import { createSealedValues } from '../../platform/sealed-values.js';
 import type { Sealer } from '../../platform/sealing.js';

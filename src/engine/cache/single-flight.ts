@@ -1,5 +1,5 @@
 /** Runs work once at a time per key for several callers. The work is aborted when the last caller left. */
-import { handled } from '../../domain/handled.js';
+import { handled } from '../../model/handled.js';
 
 export type SingleFlight<T> = {
   /**

@@ -1,8 +1,8 @@
 /** Limits how much of a result is read: drivers count bytes while rows arrive, and stop at the limit. */
 import type { Duplex } from 'node:stream';
-import { handled } from '../../domain/handled.js';
-import type { Cell } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+import { handled } from '../../model/handled.js';
+import type { Cell } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 import { ReaderFailed, type ResultTable, type Sink } from './database.js';
 
 type Row = readonly Cell[];

@@ -3,7 +3,7 @@
  * databases. At the limit, the connection idle the longest is closed. Where none is idle, the caller waits, for a
  * limited time.
  */
-import type { LiveConnections } from '../../domain/query/live.js';
+import type { LiveConnections } from '../../model/query/live.js';
 import { createWaitQueue, type WaitLimits, type WaitQueue } from './pool.js';
 
 export type ConnectionBudget = {

@@ -1,6 +1,6 @@
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
-import { DependencyUnavailable } from '../../domain/unavailable.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
+import { DependencyUnavailable } from '../../model/unavailable.js';
 import { refuseConnection } from './database.js';
 import type { DriverFault, FaultOf } from './driver-faults.js';
 

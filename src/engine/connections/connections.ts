@@ -1,4 +1,4 @@
-import { handled } from '../../domain/handled.js';
+import { handled } from '../../model/handled.js';
 import { closeAll } from '../../platform/close-all.js';
 import { ReadLimitReached } from './batches.js';
 import type { Permit, Permits } from './budget.js';

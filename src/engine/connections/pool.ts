@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 import { usualLimits } from './limits.js';
 
 /** A fixed set of items, each used by one caller at a time. Further callers wait. */

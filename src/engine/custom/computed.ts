@@ -1,6 +1,6 @@
 /** Custom columns of the datamart, and measures that are custom expressions. */
 import { sql } from 'kysely';
-import type { ExpressionMeasure, Measure, ModelMeasure } from '../../domain/dashboard/metric.js';
+import type { ExpressionMeasure, Measure, ModelMeasure } from '../../model/dashboard/metric.js';
 import {
   type ColumnRef,
   type DatamartTable,
@@ -10,9 +10,9 @@ import {
   sameTable,
   type TableRef,
   tableKey,
-} from '../../domain/datamart/datamart.js';
-import type { Condition } from '../../domain/filter/filter.js';
-import { handled } from '../../domain/handled.js';
+} from '../../model/datamart/datamart.js';
+import type { Condition } from '../../model/filter/filter.js';
+import { handled } from '../../model/handled.js';
 import { type Catalog, columnName, typeOf } from '../databases/catalog.js';
 import { castTo, type Sql } from '../databases/dialect.js';
 import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';

@@ -1,11 +1,11 @@
 /** What custom SQL is read with: one database, one tenant, one datamart. Rows come only through `scopeToTenant`. */
 
-import type { RlsVariable } from '../../domain/dashboard/metric.js';
-import { type Datamart, findTable, type TableRef } from '../../domain/datamart/datamart.js';
-import { defaultSchemaOf } from '../../domain/datamart/tables.js';
-import type { TenantScope } from '../../domain/datamart/tenant.js';
-import type { Scalar } from '../../domain/filter/filter.js';
-import type { Datasource } from '../../domain/organization.js';
+import type { RlsVariable } from '../../model/dashboard/metric.js';
+import { type Datamart, findTable, type TableRef } from '../../model/datamart/datamart.js';
+import { defaultSchemaOf } from '../../model/datamart/tables.js';
+import type { TenantScope } from '../../model/datamart/tenant.js';
+import type { Scalar } from '../../model/filter/filter.js';
+import type { Datasource } from '../../model/organization.js';
 import type { ResultTable } from '../connections/database.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Statement as CompiledStatement, Dialect } from '../databases/dialect.js';

@@ -1,7 +1,7 @@
 /** Conditions whose values are the rows of a SELECT: `{sql, columnName}`. */
 import { sql } from 'kysely';
-import { type ColumnRef, tableKey } from '../../domain/datamart/datamart.js';
-import type { Condition, Predicate } from '../../domain/filter/filter.js';
+import { type ColumnRef, tableKey } from '../../model/datamart/datamart.js';
+import type { Condition, Predicate } from '../../model/filter/filter.js';
 import { columnName } from '../databases/catalog.js';
 import { castTo, type Dialect, type Sql } from '../databases/dialect.js';
 import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';

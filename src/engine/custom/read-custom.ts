@@ -1,9 +1,9 @@
 /** Reads a visual metric's custom SQL before anything is planned: custom columns, expressions and conditions in SQL. */
 
-import { columnsOf } from '../../domain/dashboard/definition.js';
-import { testsOf, type VisualDefinition } from '../../domain/dashboard/metric.js';
-import type { ColumnRef, Datamart } from '../../domain/datamart/datamart.js';
-import type { Condition } from '../../domain/filter/filter.js';
+import { columnsOf } from '../../model/dashboard/definition.js';
+import { testsOf, type VisualDefinition } from '../../model/dashboard/metric.js';
+import type { ColumnRef, Datamart } from '../../model/datamart/datamart.js';
+import type { Condition } from '../../model/filter/filter.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Computed } from '../plan/plan.js';
 import {

@@ -1,4 +1,4 @@
-import type { DatasourceType } from '../../domain/organization.js';
+import type { DatasourceType } from '../../model/organization.js';
 import { clickhouseParser } from '../databases/clickhouse/parser.js';
 import { duckDbParser } from '../databases/duckdb/parser.js';
 import { mysqlParser } from '../databases/mysql/parser.js';

@@ -1,7 +1,7 @@
-import type { SchemaPair } from '../../domain/dashboard/content.js';
-import type { DatasourceType } from '../../domain/organization.js';
-import type { CheckedSql, SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { SchemaPair } from '../../model/dashboard/content.js';
+import type { DatasourceType } from '../../model/organization.js';
+import type { CheckedSql, SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import { renameDuckDbSchemas } from '../databases/duckdb/rename-schemas.js';
 import { renamePostgresSchemas } from '../databases/postgres/rename-schemas.js';
 import { withoutPlaceholder, withPlaceholder, writtenPath } from '../parsing/placeholder.js';

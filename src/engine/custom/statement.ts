@@ -1,8 +1,8 @@
 /** A parsed and resolved SELECT: which tables of the datamart it reads, with which values. */
 import { sql } from 'kysely';
-import { sameTable, type TableRef } from '../../domain/datamart/datamart.js';
-import type { Scalar } from '../../domain/filter/filter.js';
-import type { AnswerColumn } from '../../domain/query/engine.js';
+import { sameTable, type TableRef } from '../../model/datamart/datamart.js';
+import type { Scalar } from '../../model/filter/filter.js';
+import type { AnswerColumn } from '../../model/query/engine.js';
 import { columnsOf } from '../databases/catalog.js';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';

@@ -2,7 +2,7 @@
  * Refuses SUM and AVG of what is no number in custom SQL while a metric is written. PostgreSQL, DuckDB and ClickHouse refuse
  * them; MySQL would answer numbers that mean nothing. A stored metric goes on as before.
  */
-import type { ColumnRef } from '../../domain/datamart/datamart.js';
+import type { ColumnRef } from '../../model/datamart/datamart.js';
 import { columnName, typeOf } from '../databases/catalog.js';
 import { refuseQuery } from '../databases/refuse.js';
 import type { SqlKind } from '../databases/sql-type.js';

@@ -1,5 +1,5 @@
 /** What databases may lack. Refusals and docs/reference/databases.md are made from this one table. */
-import type { Reason } from '../../domain/reasons.js';
+import type { Reason } from '../../model/reasons.js';
 import type { Capabilities, Dialect } from './dialect.js';
 import { refuseQuery } from './refuse.js';
 

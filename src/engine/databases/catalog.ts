@@ -1,6 +1,6 @@
-import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
-import { tableKey } from '../../domain/datamart/datamart.js';
-import type { ClientDatabase } from '../../domain/datamart/tenant.js';
+import type { ColumnRef, TableRef } from '../../model/datamart/datamart.js';
+import { tableKey } from '../../model/datamart/datamart.js';
+import type { ClientDatabase } from '../../model/datamart/tenant.js';
 import type { SqlType } from './sql-type.js';
 
 /** What the datasource holds: the authority on names and types, whatever a datamart declares. */

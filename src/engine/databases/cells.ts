@@ -1,5 +1,5 @@
-import { writeYear } from '../../domain/filter/calendar.js';
-import type { Cell } from '../../domain/query/engine.js';
+import { writeYear } from '../../model/filter/calendar.js';
+import type { Cell } from '../../model/query/engine.js';
 
 /** A number within 2^53, text beyond. */
 export const integerCell = (value: bigint): Cell => {

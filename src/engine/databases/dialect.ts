@@ -1,8 +1,8 @@
 import type { CompiledQuery, RawBuilder } from 'kysely';
-import type { Aggregate, TimeGrain } from '../../domain/dashboard/metric.js';
-import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
-import type { CompareOperator } from '../../domain/filter/filter.js';
-import type { Period } from '../../domain/filter/period.js';
+import type { Aggregate, TimeGrain } from '../../model/dashboard/metric.js';
+import type { ColumnRef, TableRef } from '../../model/datamart/datamart.js';
+import type { CompareOperator } from '../../model/filter/filter.js';
+import type { Period } from '../../model/filter/period.js';
 import { refuseUnknown } from './refuse.js';
 import type { SqlType } from './sql-type.js';
 

@@ -1,6 +1,6 @@
-import { type Reason, restrictionReason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
-import type { TextPlace } from '../../domain/text-place.js';
+import { type Reason, restrictionReason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
+import type { TextPlace } from '../../model/text-place.js';
 
 /**
  * Refuses the query before it runs. `message` says what is wrong and how to correct it, and repeats no value. `place`: of

@@ -1,8 +1,8 @@
-import { type TableRef, tableKey } from '../../domain/datamart/datamart.js';
-import { sourceKind } from '../../domain/datamart/datatypes.js';
-import type { SourceTable } from '../../domain/datamart/source-schema.js';
-import type { DatasourceType } from '../../domain/organization.js';
-import type { Cell } from '../../domain/query/engine.js';
+import { type TableRef, tableKey } from '../../model/datamart/datamart.js';
+import { sourceKind } from '../../model/datamart/datatypes.js';
+import type { SourceTable } from '../../model/datamart/source-schema.js';
+import type { DatasourceType } from '../../model/organization.js';
+import type { Cell } from '../../model/query/engine.js';
 import type { Statement } from './dialect.js';
 
 /** Runs a statement on an open database and returns its rows. */

@@ -1,4 +1,4 @@
-import type { Datatype, ValueKind } from '../../domain/datamart/datatypes.js';
+import type { Datatype, ValueKind } from '../../model/datamart/datatypes.js';
 
 /** A column's type, as far as binding and checking values need it. Each database's catalog is translated into these. */
 export type SqlType = Datatype & {

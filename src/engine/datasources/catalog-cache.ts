@@ -1,8 +1,8 @@
-import type { Datasource } from '../../domain/organization.js';
-import type { Clock } from '../../domain/ports.js';
-import { statementRefused } from '../../domain/query/engine.js';
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Datasource } from '../../model/organization.js';
+import type { Clock } from '../../model/ports.js';
+import { statementRefused } from '../../model/query/engine.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
 import { createLru } from '../../platform/lru.js';
 import {
   type Database,

@@ -1,9 +1,9 @@
-import type { Datasource } from '../../domain/organization.js';
-import type { Clock } from '../../domain/ports.js';
-import type { Engine } from '../../domain/query/engine.js';
-import type { LiveConnections, LiveSource } from '../../domain/query/live.js';
-import { Refusal } from '../../domain/refusal.js';
-import { findUnavailable } from '../../domain/unavailable.js';
+import type { Datasource } from '../../model/organization.js';
+import type { Clock } from '../../model/ports.js';
+import type { Engine } from '../../model/query/engine.js';
+import type { LiveConnections, LiveSource } from '../../model/query/live.js';
+import { Refusal } from '../../model/refusal.js';
+import { findUnavailable } from '../../model/unavailable.js';
 import { closeAll } from '../../platform/close-all.js';
 import { type ConnectionBudget, createConnectionBudget } from '../connections/budget.js';
 import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';

@@ -1,4 +1,4 @@
-import { placeOf, type TextPlace } from '../../domain/text-place.js';
+import { placeOf, type TextPlace } from '../../model/text-place.js';
 
 export const writtenPlace = ({ line, column }: TextPlace): string => `line ${line}, column ${column}`;
 

@@ -1,4 +1,4 @@
-import type { TextPlace } from '../../domain/text-place.js';
+import type { TextPlace } from '../../model/text-place.js';
 import { refuseQuery } from '../databases/refuse.js';
 import { expectedAt } from './place.js';
 

@@ -1,13 +1,13 @@
-import type { ColumnRef } from '../../domain/datamart/datamart.js';
-import { dayOf, parseDay } from '../../domain/filter/calendar.js';
+import type { ColumnRef } from '../../model/datamart/datamart.js';
+import { dayOf, parseDay } from '../../model/filter/calendar.js';
 import {
   compareNumbers,
   isDecimalText,
   isNotFinite,
   isUnsafeNumber,
   safeAsText,
-} from '../../domain/filter/exact-number.js';
-import type { CompareOperator, Predicate, Scalar } from '../../domain/filter/filter.js';
+} from '../../model/filter/exact-number.js';
+import type { CompareOperator, Predicate, Scalar } from '../../model/filter/filter.js';
 import { columnName } from '../databases/catalog.js';
 import type { Bound, Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';

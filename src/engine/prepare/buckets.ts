@@ -1,7 +1,7 @@
 /**
  * Chooses the width of buckets from the wanted number of buckets and the values in the rows that this guest may see.
  */
-import type { Cell } from '../../domain/query/engine.js';
+import type { Cell } from '../../model/query/engine.js';
 import type { OutputColumn, Plan } from '../plan/plan.js';
 import { type BoundPredicate, bindPredicate } from '../plan/values.js';
 import { type Ask, metricTables, rowsOf } from '../question/build-plan.js';

@@ -7,7 +7,7 @@ import {
   sameTable,
   type TableRef,
   tableKey,
-} from '../../domain/datamart/datamart.js';
+} from '../../model/datamart/datamart.js';
 import type { Queries } from '../custom/queries.js';
 import type { Custom } from '../custom/read-custom.js';
 import type { Column, Dialect, Side, Sql } from '../databases/dialect.js';

@@ -3,7 +3,7 @@
  * The key holds everything a preparation depends on: the tenant, every condition and value, and the identity of the
  * datamart, definition and database objects, which a change replaces.
  */
-import { clientOf } from '../../domain/datamart/tenant.js';
+import { clientOf } from '../../model/datamart/tenant.js';
 import { createLru } from '../../platform/lru.js';
 import { NotJson, toJsonValue } from '../cache/json-value.js';
 import type { Database } from '../connections/database.js';

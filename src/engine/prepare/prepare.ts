@@ -2,7 +2,7 @@
  * From a question to SQL: resolve, build the plan, scope it to the tenant, compile. Visual metrics and custom SQL
  * take the same steps.
  */
-import type { MetricQuestion, OptionsQuestion } from '../../domain/query/engine.js';
+import type { MetricQuestion, OptionsQuestion } from '../../model/query/engine.js';
 import type { CacheKeyParts } from '../cache/key.js';
 import type { Database, Running } from '../connections/database.js';
 import type { SqlContext } from '../custom/context.js';

@@ -1,4 +1,4 @@
-import type { MetricAnswer } from '../../domain/query/engine.js';
+import type { MetricAnswer } from '../../model/query/engine.js';
 import type { CacheKeyParts } from '../cache/key.js';
 import type { ResultTable } from '../connections/database.js';
 import type { PageOfRows } from '../plan/plan.js';

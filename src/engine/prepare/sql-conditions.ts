@@ -3,7 +3,7 @@
  * that the SQL does not read becomes a semi-join along the relationships. A condition that fits neither is refused,
  * never dropped.
  */
-import { type ColumnRef, qualifiedName, sameTable, type TableRef, tableKey } from '../../domain/datamart/datamart.js';
+import { type ColumnRef, qualifiedName, sameTable, type TableRef, tableKey } from '../../model/datamart/datamart.js';
 import type { SqlContext } from '../custom/context.js';
 import type { Naming, Statement } from '../custom/statement.js';
 import type { Column, Dialect, Sql } from '../databases/dialect.js';

@@ -1,8 +1,8 @@
 /** Answers a metric in SQL: its rows as they are, sorted and paged by an outer SELECT. */
 import { sql } from 'kysely';
-import { outputNames, type SqlDefinition } from '../../domain/dashboard/metric.js';
-import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart/datamart.js';
-import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/query/engine.js';
+import { outputNames, type SqlDefinition } from '../../model/dashboard/metric.js';
+import { type ColumnRef, sameTable, tableKey } from '../../model/datamart/datamart.js';
+import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../model/query/engine.js';
 import { namedBy, readComputed } from '../custom/computed.js';
 import type { SqlContext } from '../custom/context.js';
 import { readQueries } from '../custom/queries.js';

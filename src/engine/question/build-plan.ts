@@ -1,6 +1,6 @@
-import type { Aggregate, Sort, VisualDefinition } from '../../domain/dashboard/metric.js';
-import { type ColumnRef, findColumn, qualifiedName, sameTable, type TableRef } from '../../domain/datamart/datamart.js';
-import type { MetricQuestion, OptionsQuestion } from '../../domain/query/engine.js';
+import type { Aggregate, Sort, VisualDefinition } from '../../model/dashboard/metric.js';
+import { type ColumnRef, findColumn, qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
+import type { MetricQuestion, OptionsQuestion } from '../../model/query/engine.js';
 import type { Column } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
 import { isOpaque } from '../databases/sql-type.js';

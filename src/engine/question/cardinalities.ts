@@ -5,7 +5,7 @@ import {
   findTable,
   type Relationship,
   tableKey,
-} from '../../domain/datamart/datamart.js';
+} from '../../model/datamart/datamart.js';
 import { type Catalog, typeOf } from '../databases/catalog.js';
 import type { SqlType } from '../databases/sql-type.js';
 

@@ -6,8 +6,8 @@ import {
   type Relationship,
   sameTable,
   type TableRef,
-} from '../../domain/datamart/datamart.js';
-import { findWay, otherEnd, type Way, type Ways } from '../../domain/datamart/ways.js';
+} from '../../model/datamart/datamart.js';
+import { findWay, otherEnd, type Way, type Ways } from '../../model/datamart/ways.js';
 import { refuseQuery } from '../databases/refuse.js';
 
 /** A relationship in the direction of travel: from `near`, which is joined already, to `far`. */

@@ -1,7 +1,7 @@
-import type { Calculation } from '../../domain/dashboard/metric.js';
-import { maxPeriods } from '../../domain/dashboard/metric.js';
-import type { Period } from '../../domain/filter/period.js';
-import { periods } from '../../domain/filter/period.js';
+import type { Calculation } from '../../model/dashboard/metric.js';
+import { maxPeriods } from '../../model/dashboard/metric.js';
+import type { Period } from '../../model/filter/period.js';
+import { periods } from '../../model/filter/period.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
 import { isNumeric } from '../databases/sql-type.js';
 import type { Calculated } from '../plan/plan.js';

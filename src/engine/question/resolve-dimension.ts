@@ -1,5 +1,5 @@
-import type { Dimension, TimeGrain } from '../../domain/dashboard/metric.js';
-import type { ColumnRef } from '../../domain/datamart/datamart.js';
+import type { Dimension, TimeGrain } from '../../model/dashboard/metric.js';
+import type { ColumnRef } from '../../model/datamart/datamart.js';
 import { columnName } from '../databases/catalog.js';
 import type { Bound, Column } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';

@@ -1,5 +1,5 @@
-import type { Aggregate, AggregateMeasure, HavingTree, Measure } from '../../domain/dashboard/metric.js';
-import type { ColumnRef } from '../../domain/datamart/datamart.js';
+import type { Aggregate, AggregateMeasure, HavingTree, Measure } from '../../model/dashboard/metric.js';
+import type { ColumnRef } from '../../model/datamart/datamart.js';
 import { expressionKey, isWritten } from '../custom/computed.js';
 import type { Custom } from '../custom/read-custom.js';
 import { columnName } from '../databases/catalog.js';

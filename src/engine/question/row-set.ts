@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { qualifiedName, sameTable, type TableRef } from '../../domain/datamart/datamart.js';
+import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
 import type { Column } from '../databases/dialect.js';
 import { refuseQuery, withoutNames } from '../databases/refuse.js';
 import type { Field, Join, Leaf, LeafTest, SemiJoin, Test, Where } from '../plan/plan.js';

@@ -2,9 +2,9 @@
  * The queue in front of each database. Clients take turns, one query each, so a client with a thousand waiting queries delays every other
  * client by one query and not by a thousand. A queue exists while a query of its database runs or waits.
  */
-import type { LiveQueue } from '../../domain/query/live.js';
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { LiveQueue } from '../../model/query/live.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Timing } from '../../platform/timing.js';
 
 export type QueueLimits = {

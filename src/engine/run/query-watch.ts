@@ -2,9 +2,9 @@
  * Remembers what queries took, for operators: numbers for each client, the slowest and the failed ones of a day. In the
  * memory of this process, and bounded. Statements are shown without their values.
  */
-import type { Clock } from '../../domain/ports.js';
-import type { ClientUse, QueryNote, ReadQueries } from '../../domain/query/watch.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Clock } from '../../model/ports.js';
+import type { ClientUse, QueryNote, ReadQueries } from '../../model/query/watch.js';
+import { Refusal } from '../../model/refusal.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
 
 /** Who asked, and what runs at the database. */

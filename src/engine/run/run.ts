@@ -1,4 +1,4 @@
-import type { TenantScope } from '../../domain/datamart/tenant.js';
+import type { TenantScope } from '../../model/datamart/tenant.js';
 import type { Database, ResultTable, Running } from '../connections/database.js';
 import type { Statement } from '../databases/dialect.js';
 import type { PageOfRows } from '../plan/plan.js';

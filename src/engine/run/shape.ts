@@ -1,6 +1,6 @@
-import type { Aggregate } from '../../domain/dashboard/metric.js';
-import { isNotFinite, plainText } from '../../domain/filter/exact-number.js';
-import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
+import type { Aggregate } from '../../model/dashboard/metric.js';
+import { isNotFinite, plainText } from '../../model/filter/exact-number.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { ResultTable } from '../connections/database.js';
 import type { SqlKind } from '../databases/sql-type.js';
 import type { Expression, Output } from '../plan/plan.js';

@@ -1,5 +1,5 @@
-import { handled } from '../../domain/handled.js';
-import type { AnswerColumn, Cell, MetricStream } from '../../domain/query/engine.js';
+import { handled } from '../../model/handled.js';
+import type { AnswerColumn, Cell, MetricStream } from '../../model/query/engine.js';
 import { refuseAborted } from '../connections/database.js';
 
 export type StreamBatch = {

@@ -3,10 +3,10 @@
  * they are in the datasource's own database; questions read the client's.
  */
 import { dirname, extname, join } from 'node:path';
-import { type Datamart, type TableRef, tableKey } from '../../domain/datamart/datamart.js';
-import type { ClientLevel } from '../../domain/datamart/source-schema.js';
-import type { ClientDatabase, TenantScope } from '../../domain/datamart/tenant.js';
-import type { Datasource, DatasourceType } from '../../domain/organization.js';
+import { type Datamart, type TableRef, tableKey } from '../../model/datamart/datamart.js';
+import type { ClientLevel } from '../../model/datamart/source-schema.js';
+import type { ClientDatabase, TenantScope } from '../../model/datamart/tenant.js';
+import type { Datasource, DatasourceType } from '../../model/organization.js';
 import { type Catalog, columnsOf } from '../databases/catalog.js';
 import { refuseQuery } from '../databases/refuse.js';
 

@@ -5,10 +5,10 @@ import {
   qualifiedName,
   type TableRef,
   tableKey,
-} from '../../domain/datamart/datamart.js';
-import { primaryTableUnshared } from '../../domain/datamart/table-ownership.js';
-import { isListedAsShared } from '../../domain/datamart/tenancy-steps.js';
-import type { TenantScope } from '../../domain/datamart/tenant.js';
+} from '../../model/datamart/datamart.js';
+import { primaryTableUnshared } from '../../model/datamart/table-ownership.js';
+import { isListedAsShared } from '../../model/datamart/tenancy-steps.js';
+import type { TenantScope } from '../../model/datamart/tenant.js';
 import { type Catalog, columnsOf } from '../databases/catalog.js';
 import type { TenantPredicate } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown, withoutNames } from '../databases/refuse.js';

@@ -1,5 +1,5 @@
 /**
- * The predicate that keeps one client's rows of a table. domain/datamart/table-tenancy.ts decides which tables are
+ * The predicate that keeps one client's rows of a table. model/datamart/table-tenancy.ts decides which tables are
  * readable; this file applies it with the keys of the datasource.
  */
 import {
@@ -10,9 +10,9 @@ import {
   qualifiedName,
   type TableRef,
   tableKey,
-} from '../../domain/datamart/datamart.js';
-import { type TableTenancy, tableTenancy } from '../../domain/datamart/table-tenancy.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/datamart/datamart.js';
+import { type TableTenancy, tableTenancy } from '../../model/datamart/table-tenancy.js';
+import { Refusal } from '../../model/refusal.js';
 import { type Catalog, columnName, columnsOf, typeOf } from '../databases/catalog.js';
 import type { Bound, TenantPredicate, TypedColumn } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';

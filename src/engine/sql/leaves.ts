@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 import { assertHas } from '../databases/capabilities.js';
 import type { Dialect, Side, Sql, TenantPredicate, TypedColumn } from '../databases/dialect.js';
 import { refuseUnknown, withoutNames } from '../databases/refuse.js';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { CompareOperator } from '../../domain/filter/filter.js';
+import type { CompareOperator } from '../../model/filter/filter.js';
 import type { Bound, Column, Dialect, Sql } from '../databases/dialect.js';
 import { refuseUnknown } from '../databases/refuse.js';
 import type { SqlType } from '../databases/sql-type.js';

@@ -1,7 +1,7 @@
 /** The kind of an uploaded file by its content: its name says nothing for sure. */
 import { open } from 'node:fs/promises';
-import { Refusal } from '../../domain/refusal.js';
-import type { FileKind, ReadFileKind } from '../../domain/studio/upload.js';
+import { Refusal } from '../../model/refusal.js';
+import type { FileKind, ReadFileKind } from '../../model/upload.js';
 
 const headBytes = 65_536;
 

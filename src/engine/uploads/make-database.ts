@@ -4,8 +4,8 @@
  */
 import { constants, copyFile, rename, stat } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { Refusal } from '../../domain/refusal.js';
-import type { FileKind, MakeDatabase, UploadedFile } from '../../domain/studio/upload.js';
+import { Refusal } from '../../model/refusal.js';
+import type { FileKind, MakeDatabase, UploadedFile } from '../../model/upload.js';
 import { watch } from '../databases/duckdb/read.js';
 import { refuseFile } from './file-kind.js';
 import { literal, readDatabaseFile, withInstance } from './plain-database.js';

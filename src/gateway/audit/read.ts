@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Unchanging } from '../../contract/callable.js';
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 import { type Breathe, breathe as ofThisProcess } from '../../platform/breathe.js';
 import { written } from '../common/answers.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -3,8 +3,8 @@
  * It never changes the outcome of a request, except that a mint that cannot be recorded is not answered.
  */
 import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Log } from '../../platform/log.js';
 import { createCounts } from '../../platform/window-counts.js';
 import type { Session } from '../authenticate/signed-session.js';

@@ -1,6 +1,6 @@
 /** Writes the audit. Events that arrive while a batch is written go into the next transaction. */
-import { handled } from '../../domain/handled.js';
-import type { Clock } from '../../domain/ports.js';
+import { handled } from '../../model/handled.js';
+import type { Clock } from '../../model/ports.js';
 import type { Log } from '../../platform/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -2,9 +2,9 @@
  * Identifies the user with a function of the host application, which runs in the same process and has its own sessions.
  */
 import type { IncomingMessage } from 'node:http';
-import { handled } from '../../domain/handled.js';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import { handled } from '../../model/handled.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { JwtClaims } from '../../platform/jwt.js';
 import { createSizedLru } from '../../platform/lru.js';
 import { bearerOf, isTrustedOrigin, type Origins } from './credential.js';

@@ -1,9 +1,9 @@
 /** Identifies the user by a session that one of the configured issuers signed. host-session.ts is the alternative. */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
 import { cookieOf } from '../../http/request.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import {
   assertIssuers,
   assertStillValid,

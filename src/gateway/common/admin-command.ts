@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import type { Callable, Rule, ToolWords, Unchanging } from '../../contract/callable.js';
-import { Refusal } from '../../domain/refusal.js';
-import type { StudioRole, StudioSession } from '../../domain/studio/person.js';
 import { decodeBody } from '../../http/faults.js';
+import type { StudioRole, StudioSession } from '../../model/person.js';
+import { Refusal } from '../../model/refusal.js';
 
 /** Who may run a command, what its answer tells, and whether it changes something. */
 export type Ruled<Input = unknown> = Rule &

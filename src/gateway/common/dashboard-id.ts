@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 
 /**
  * Encodes a clientId. Keeps letters, digits, `_`, `.` and `-`. Every other byte of the UTF-8 text becomes `~` and two

@@ -3,7 +3,7 @@
  * to the log and the audit. The code of a 403 is also in the response of `/embed-token`. The set is closed, so that
  * operators and front ends can rely on it.
  */
-import type { Code } from '../../domain/errors.js';
+import type { Code } from '../../model/errors.js';
 import type { JwtFault } from '../../platform/jwt.js';
 import type { GatewayCode } from './wire.js';
 

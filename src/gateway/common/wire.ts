@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
 import type { Status } from '../../contract/operation.js';
-import { type Code, Refusal } from '../../domain/refusal.js';
+import { type Code, Refusal } from '../../model/refusal.js';
 
 /** The optional body. Unknown fields are refused. The body can only reduce what the session may see. */
 export const embedTokenBody = z.strictObject({

@@ -8,7 +8,7 @@ import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
 import { deleteDashboard } from '../../contract/dashboards.js';
 import { deleteEmbed, listEmbeds } from '../../contract/embeds.js';
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Erased, Eraser } from '../common/eraser.js';
 import { unavailable } from '../upstream/unavailable.js';
 

@@ -2,8 +2,8 @@
  * Stores the response to each delivery. A repeated webhook-id gets the same response, and its event is not applied
  * again.
  */
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Ledger } from '../ledger/ledger.js';
 
 export type Deliveries = {

@@ -5,9 +5,9 @@
 
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import type { Clock } from '../../domain/ports.js';
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Clock } from '../../model/ports.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Audit } from '../audit/audit.js';
 import type { EventAnswer, Lifecycle } from '../lifecycle/lifecycle.js';
 import { tenantId } from '../policy/tenant-id.js';

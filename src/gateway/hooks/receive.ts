@@ -1,9 +1,9 @@
 /** What all hooks share: the signed body, its faults, the answer and the line in the log. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
-import { Refusal } from '../../domain/refusal.js';
 import { parseJson, readText } from '../../http/body-reader.js';
 import { requestIdOf } from '../../http/request.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Attempt } from '../../platform/credential-guard.js';
 import type { Log } from '../../platform/log.js';
 import { answerError, explain, type TextAnswer } from '../http/answer.js';

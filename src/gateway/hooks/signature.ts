@@ -4,9 +4,9 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../../domain/ports.js';
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Clock } from '../../model/ports.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
 
 /** The headers of a hook, not yet verified. */
 export type Signed = { readonly id: string; readonly sentAt: Date; readonly signatures: readonly string[] };

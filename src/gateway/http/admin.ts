@@ -3,10 +3,10 @@
  * with the gateway token as Bearer and the command's input as JSON. Responds with `{data, error}`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refusal } from '../../domain/refusal.js';
 import { parseJson, readText } from '../../http/body-reader.js';
 import { requestIdOf } from '../../http/request.js';
 import { goneSignal, json, send, sendData } from '../../http/sending.js';
+import { Refusal } from '../../model/refusal.js';
 import { hashToken, isSameHash } from '../../platform/keys.js';
 import type { Log } from '../../platform/log.js';
 import { bearerOf } from '../authenticate/credential.js';

@@ -1,12 +1,12 @@
 /** What callers of the gateway are told of an error, and what its log says of it. */
 import { UpstreamRefusal } from '../../contract/client.js';
-import { type Code, Refusal } from '../../domain/refusal.js';
-import { findUnavailable, unavailableRetrySeconds } from '../../domain/unavailable.js';
 import { BodyTooLarge } from '../../http/body-faults.js';
 import type { FlatHeaders } from '../../http/constant-headers.js';
 import { envelope } from '../../http/envelope.js';
 import { failureOf, refusedWith, retryAfter, type Telling } from '../../http/failure.js';
 import { flat } from '../../http/sending.js';
+import { type Code, Refusal } from '../../model/refusal.js';
+import { findUnavailable, unavailableRetrySeconds } from '../../model/unavailable.js';
 import { publicReason } from '../common/reasons.js';
 import { gatewayErrors } from '../common/wire.js';
 import { ExpressionFault } from '../policy/expression.js';

@@ -1,5 +1,5 @@
 /** Logs preflights of pages whose origin may not call the gateway: otherwise only the browser of the page says why it failed. */
-import type { Clock } from '../../domain/ports.js';
+import type { Clock } from '../../model/ports.js';
 import type { Log } from '../../platform/log.js';
 import { createCounts } from '../../platform/window-counts.js';
 

@@ -1,5 +1,5 @@
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
 import { createLeases, type Lease, LeaseLost } from '../ledger/leases.js';
 import type { Ledger } from '../ledger/ledger.js';
 

@@ -8,7 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { handled } from '../../domain/handled.js';
+import { handled } from '../../model/handled.js';
 import type { LedgerTables } from './tables.js';
 
 export const beatEveryMs = 500;

@@ -1,6 +1,6 @@
 /** The types of the ledger's tables. `attachLedger` adds the schema's name to every statement. */
 import type { ColumnType, Generated, RawBuilder } from 'kysely';
-import type { Sealed } from '../../domain/brand.js';
+import type { Sealed } from '../../model/brand.js';
 
 export const schemaName = 'guestlist_gateway';
 

@@ -2,7 +2,7 @@
  * Writes this process's heartbeats, declares silent processes dead, and finishes interrupted work, of this process too.
  * It looks for such work at the start, after each death, and every ten seconds.
  */
-import { handled } from '../../domain/handled.js';
+import { handled } from '../../model/handled.js';
 import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';

@@ -3,7 +3,7 @@
  * report.
  */
 import { z } from 'zod';
-import type { Clock } from '../../domain/ports.js';
+import type { Clock } from '../../model/ports.js';
 import type { Audit } from '../audit/audit.js';
 import { type AdminCommand, adminCommand, changedBy, declareCommand, readBy } from '../common/admin-command.js';
 import { type Erasure, erasureReport } from '../erase/erasure.js';

@@ -7,7 +7,7 @@
 
 import { z } from 'zod';
 import type { Unchanging } from '../../contract/callable.js';
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Log } from '../../platform/log.js';
 import type { Audit } from '../audit/audit.js';
 import { type Erasure, type ErasureReport, erasureReport } from '../erase/erasure.js';

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
-import { handled } from '../../domain/handled.js';
+import { handled } from '../../model/handled.js';
 import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';

@@ -6,7 +6,7 @@ import { listDatamartColumns } from '../../contract/datamart-columns.js';
 import { listEmbeds } from '../../contract/embeds.js';
 import { listDashboardMetrics, listDashboards } from '../../contract/workspace-dashboards.js';
 import { listWorkspaces } from '../../contract/workspaces.js';
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
+import type { DashboardContent } from '../../model/dashboard/dashboard.js';
 import { mapBounded } from '../../platform/bounded.js';
 import type { CatalogueBoard, NameCatalogue, PolicyName } from '../policy/names.js';
 import type { Policy } from '../policy/policy.js';

@@ -22,15 +22,15 @@
  * Each combined value keeps references to the rules or restrictions that it came from: the grant is made of the values, and
  * record.ts renders the references for `policy explain`. No other code may combine rules.
  */
-import type { FilterColumns } from '../../domain/dashboard/embed.js';
+import type { FilterColumns } from '../../model/dashboard/embed.js';
 import {
   type AccessPermissions,
   type AccessSwitch,
   accessSwitches,
   type GuestPermission,
   guestPermissionNames,
-} from '../../domain/guest/grant.js';
-import { recordOf } from '../../domain/record-of.js';
+} from '../../model/guest/grant.js';
+import { recordOf } from '../../model/record-of.js';
 import type { RestrictionRule, Rule } from './rules.js';
 
 /** A value that a restriction binds. */

@@ -4,11 +4,11 @@
  */
 import { basename } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { isTimezone as isTimezoneName } from '../../domain/filter/date-range.js';
-import { isUnsafeNumber } from '../../domain/filter/exact-number.js';
-import type { AccessPermissions, GuestPermission } from '../../domain/guest/grant.js';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import { isTimezone as isTimezoneName } from '../../model/filter/date-range.js';
+import { isUnsafeNumber } from '../../model/filter/exact-number.js';
+import type { AccessPermissions, GuestPermission } from '../../model/guest/grant.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Session } from '../authenticate/signed-session.js';
 import { dashboardIdOf } from '../common/dashboard-id.js';
 import type { Reason } from '../common/reasons.js';

@@ -1,6 +1,6 @@
 /** Whether an earlier grant is a subset of the current one. If so, tokens issued for the earlier grant may stay valid. */
-import type { FilterColumns } from '../../domain/dashboard/embed.js';
-import type { AccessPermissions } from '../../domain/guest/grant.js';
+import type { FilterColumns } from '../../model/dashboard/embed.js';
+import type { AccessPermissions } from '../../model/guest/grant.js';
 import { type BoundValues, intersectBound } from './combine.js';
 import type { Grant } from './decide.js';
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Unchanging } from '../../contract/callable.js';
-import { nearestName } from '../../domain/nearest-name.js';
+import { nearestName } from '../../model/nearest-name.js';
 import { eachInSteps, type Sliced } from '../../platform/breathe.js';
 import type { Part, Parts } from './checks.js';
 import type { RestrictDocument } from './schema.js';

@@ -4,7 +4,7 @@
  * itself.
  */
 
-import { accessSwitches } from '../../domain/guest/grant.js';
+import { accessSwitches } from '../../model/guest/grant.js';
 import {
   type AppliedRestriction,
   type Bound,

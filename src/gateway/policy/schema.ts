@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import { accessSettings } from '../../contract/embeds.js';
 import { filterColumns, identifier } from '../../contract/fields.js';
-import { allowanceNames, allowances } from '../../domain/dashboard/embed.js';
-import { guestPermissionNames } from '../../domain/guest/grant.js';
-import { recordOf } from '../../domain/record-of.js';
+import { allowanceNames, allowances } from '../../model/dashboard/embed.js';
+import { guestPermissionNames } from '../../model/guest/grant.js';
+import { recordOf } from '../../model/record-of.js';
 import { channelName } from '../../platform/channels.js';
 import { domainName } from '../../platform/settings.js';
 import { claimTypes } from './expression.js';

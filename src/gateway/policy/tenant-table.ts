@@ -1,7 +1,7 @@
 /** Reads the file of a tenant table, together with the policy and again after each change. */
 import { constants, readFileSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { handled } from '../../domain/handled.js';
+import { handled } from '../../model/handled.js';
 import type { Log } from '../../platform/log.js';
 import { PolicyFaults } from './source.js';
 import { createTableReader, type TenantTable } from './tenant-csv.js';

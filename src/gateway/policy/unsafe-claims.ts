@@ -1,6 +1,6 @@
 /** Claims with a number that JSON may have rounded: no expression can decide by them. */
-import { isUnsafeNumber, safeAsText } from '../../domain/filter/exact-number.js';
-import { Refusal } from '../../domain/refusal.js';
+import { isUnsafeNumber, safeAsText } from '../../model/filter/exact-number.js';
+import { Refusal } from '../../model/refusal.js';
 import type { JwtClaims } from '../../platform/jwt.js';
 import type { ClaimSchema } from './expression.js';
 

@@ -2,7 +2,7 @@
  * Updates the policy in force when its files change. A changed policy replaces the earlier one as a whole. A policy
  * with faults changes nothing, and is logged once. Each replica reads its own files.
  */
-import { handled } from '../../domain/handled.js';
+import { handled } from '../../model/handled.js';
 import type { Log } from '../../platform/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';
 import { createFileWatch, type FileWatchOptions } from './file-watch.js';

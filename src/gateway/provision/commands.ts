@@ -3,7 +3,7 @@
  * repeat and to interrupt.
  */
 import { z } from 'zod';
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 import { mapBounded } from '../../platform/bounded.js';
 import type { Audit } from '../audit/audit.js';
 import { type AdminCommand, adminCommand, changedBy, declareCommand } from '../common/admin-command.js';

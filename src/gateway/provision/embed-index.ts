@@ -1,6 +1,6 @@
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
-import type { Clock } from '../../domain/ports.js';
+import type { Clock } from '../../model/ports.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/unavailable.js';

@@ -6,7 +6,7 @@
  */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Lease } from '../ledger/leases.js';
 import type { Ledger, TenantState } from '../ledger/ledger.js';
 import { isAlive } from '../ledger/processes.js';

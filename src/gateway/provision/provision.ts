@@ -5,8 +5,8 @@
  */
 import { hash } from 'node:crypto';
 import type { Call } from '../../contract/client.js';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import { mapBounded } from '../../platform/bounded.js';
 import type { Log } from '../../platform/log.js';
 import { createSingleFlight } from '../../platform/single-flight.js';

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { DashboardExport } from '../../contract/dashboard-export.js';
-import { canonicalJson } from '../../domain/canonical-json.js';
+import { canonicalJson } from '../../model/canonical-json.js';
 
 /** The content of an export. */
 export type ExportedContent = DashboardExport['data'];

@@ -7,8 +7,8 @@
  * This file is the process's copy of the epochs. The copy may be used for one second after it was read. After that, the ledger
  * is read first; while it cannot be read, requests are refused. An embedded ledger has no other writer: its copy never ages.
  */
-import { handled } from '../../domain/handled.js';
-import { Refusal } from '../../domain/refusal.js';
+import { handled } from '../../model/handled.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
 import type { Sharing } from '../../platform/sharing.js';

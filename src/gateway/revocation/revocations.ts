@@ -7,8 +7,8 @@
  * A revocation that the service did not take stays in the ledger, and is retried until it is done.
  */
 import { z } from 'zod';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Log } from '../../platform/log.js';
 import type { Audit } from '../audit/audit.js';
 import { liftRevocation } from '../ledger/epochs.js';

@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Log } from '../../platform/log.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 

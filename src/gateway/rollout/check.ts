@@ -3,8 +3,8 @@
  * after the roll-out. Says what fails, is empty, is cut off or is slow. Answers no rows and writes nothing.
  */
 import { z } from 'zod';
-import type { DashboardContent, TriedMetric } from '../../domain/dashboard/dashboard.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { DashboardContent, TriedMetric } from '../../model/dashboard/dashboard.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Policy } from '../policy/policy.js';
 import { type Copies, createCopies } from './copies.js';
 import { type DriftContext, detectDrift, rememberVersions } from './drift.js';

@@ -4,8 +4,8 @@
  */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent, replaceDashboardContent, tryDashboardContent } from '../../contract/dashboard-content.js';
-import type { DashboardContent, TriedMetric } from '../../domain/dashboard/dashboard.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { DashboardContent, TriedMetric } from '../../model/dashboard/dashboard.js';
+import { Refusal } from '../../model/refusal.js';
 import type { TenantDashboard } from './model.js';
 
 /** The current content of a copy. `digest` comes from the service and identifies exactly this content. */

@@ -1,7 +1,7 @@
 /** Compares a tenant's copy with its template: the version it was made from, the tenant's edits, and the template's content now. */
 
-import { type DashboardMerge, isSameBoard, mergeDashboard } from '../../domain/dashboard/merge/merge-dashboard.js';
-import { Refusal } from '../../domain/refusal.js';
+import { type DashboardMerge, isSameBoard, mergeDashboard } from '../../model/dashboard/merge/merge-dashboard.js';
+import { Refusal } from '../../model/refusal.js';
 import type { TemplateContent } from '../provision/template-version.js';
 import type { Copies, Copy } from './copies.js';
 import type { RolloutOptions, TenantDashboard } from './model.js';

@@ -1,7 +1,7 @@
 /** The editions of a template: who changed it when, what changed in words, and which roll-outs and copies have each. */
 import { z } from 'zod';
-import { contentChanges } from '../../domain/dashboard/changes.js';
-import { Refusal } from '../../domain/refusal.js';
+import { contentChanges } from '../../model/dashboard/changes.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Policy } from '../policy/policy.js';
 import type { RolloutLedger } from './model.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';

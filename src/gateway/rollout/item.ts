@@ -2,9 +2,9 @@
  * Applies a roll-out to one tenant's copy: compares it with the template, stores its content, writes the merged content
  * only if the copy is unchanged since, and reads it back. An interrupted item is resumed from its stored state.
  */
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
-import { isSameBoard, mergeDashboard } from '../../domain/dashboard/merge/merge-dashboard.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { DashboardContent } from '../../model/dashboard/dashboard.js';
+import { isSameBoard, mergeDashboard } from '../../model/dashboard/merge/merge-dashboard.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Copies, Copy } from './copies.js';
 import { type Drift, type DriftContext, detectDrift, type FindVersion } from './drift.js';
 import type { ItemOutcome, Rollout, RolloutItem, RolloutLedger } from './model.js';

@@ -1,9 +1,9 @@
 /** Stores roll-outs and their items in the gateway's ledger. */
 
 import { type Kysely, type Selectable, type SqlBool, sql, type Updateable } from 'kysely';
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
-import type { Conflict } from '../../domain/dashboard/merge/three-way.js';
-import type { Clock } from '../../domain/ports.js';
+import type { DashboardContent } from '../../model/dashboard/dashboard.js';
+import type { Conflict } from '../../model/dashboard/merge/three-way.js';
+import type { Clock } from '../../model/ports.js';
 import { createLeases, type Leases } from '../ledger/leases.js';
 import type { ItemState, Ledger, LedgerTables, RolloutState } from '../ledger/ledger.js';
 import { isAlive } from '../ledger/processes.js';

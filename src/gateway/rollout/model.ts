@@ -2,9 +2,9 @@
  * The types of a roll-out, and the rule that assigns tenants to cohorts. The ledger stores every step of every
  * dashboard, so that an interrupted roll-out can be resumed.
  */
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
-import type { Choices } from '../../domain/dashboard/merge/choices.js';
-import type { Conflict } from '../../domain/dashboard/merge/three-way.js';
+import type { DashboardContent } from '../../model/dashboard/dashboard.js';
+import type { Choices } from '../../model/dashboard/merge/choices.js';
+import type { Conflict } from '../../model/dashboard/merge/three-way.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
 

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import type { Unchanging } from '../../contract/callable.js';
-import { showConflicts } from '../../domain/dashboard/merge/merge-dashboard.js';
-import { Refusal } from '../../domain/refusal.js';
+import { showConflicts } from '../../model/dashboard/merge/merge-dashboard.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Policy } from '../policy/policy.js';
 import { createCopies } from './copies.js';
 import { type Drift, detectDrift, rememberVersions } from './drift.js';

@@ -4,7 +4,7 @@
  * all tenants has none: its copies get its current content.
  */
 import type { Call } from '../../contract/client.js';
-import { Refusal } from '../../domain/refusal.js';
+import { Refusal } from '../../model/refusal.js';
 import type { BringToPublished } from '../provision/make-dashboard.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { createCopies } from './copies.js';

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
-import { handled } from '../../domain/handled.js';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import { handled } from '../../model/handled.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Audit } from '../audit/audit.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';

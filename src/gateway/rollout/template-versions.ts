@@ -5,9 +5,9 @@
 import { type Selectable, sql } from 'kysely';
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent } from '../../contract/dashboard-content.js';
-import { canonicalJson } from '../../domain/canonical-json.js';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import { canonicalJson } from '../../model/canonical-json.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Ledger, LedgerTables } from '../ledger/ledger.js';
 import { type TemplateContent, templateVersionOf, tilesIn } from '../provision/template-version.js';
 import type { Capabilities } from '../upstream/capabilities.js';

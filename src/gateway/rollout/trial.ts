@@ -2,9 +2,9 @@
  * Runs the metrics that a roll-out changes for its canary tenants, before it writes anything. The service runs them with
  * the scope of the tenant that owns the copy, and answers no rows.
  */
-import { canonicalJson } from '../../domain/canonical-json.js';
-import type { DashboardContent, TriedMetric } from '../../domain/dashboard/dashboard.js';
-import { Refusal } from '../../domain/refusal.js';
+import { canonicalJson } from '../../model/canonical-json.js';
+import type { DashboardContent, TriedMetric } from '../../model/dashboard/dashboard.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Copies } from './copies.js';
 import { type Drift, type DriftContext, detectDrift } from './drift.js';
 import type { Rollout, RolloutItem, RolloutLedger } from './model.js';

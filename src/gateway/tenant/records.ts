@@ -4,7 +4,7 @@
  * tokens.
  */
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { Clock } from '../../domain/ports.js';
+import type { Clock } from '../../model/ports.js';
 import { raiseEpochs } from '../ledger/epochs.js';
 import type { Ledger, LedgerTables, TenantState } from '../ledger/ledger.js';
 import { notePending, type PendingRow } from '../ledger/pending-revocations.js';

@@ -2,8 +2,8 @@
  * Resolves the tenant of a request. The policy's `session.tenant` gives the session's tenants, and the body may choose
  * one of them.
  */
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import { hookSecretMend, isHookSecret } from '../../platform/hook-secrets.js';
 import type { Log } from '../../platform/log.js';
 import { weaknessOfBytes } from '../../platform/secret-strength.js';

@@ -5,7 +5,7 @@
  * message about a revocation.
  */
 import { hkdfSync } from 'node:crypto';
-import type { Clock } from '../../domain/ports.js';
+import type { Clock } from '../../model/ports.js';
 import { createLru } from '../../platform/lru.js';
 import { createSealedValues } from '../../platform/sealed-values.js';
 import { createSealer } from '../../platform/sealing.js';

@@ -1,6 +1,6 @@
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbedMetrics } from '../../contract/embeds.js';
-import type { Clock } from '../../domain/ports.js';
+import type { Clock } from '../../model/ports.js';
 import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';

@@ -3,9 +3,9 @@
  * new policy, for its session and request body. Tokens that are still granted stay valid. This process does not know
  * the tokens that a former process issued under an earlier policy; if there may be such tokens, all tokens are revoked.
  */
-import { handled } from '../../domain/handled.js';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import { handled } from '../../model/handled.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Log } from '../../platform/log.js';
 import type { ForgetClient } from '../common/eraser.js';
 import type { PolicyTokens } from '../ledger/policy-tokens.js';

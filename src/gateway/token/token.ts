@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import type { Call } from '../../contract/client.js';
 import { createGuestToken, type GuestTokenRequest } from '../../contract/guest-tokens.js';
-import type { Clock } from '../../domain/ports.js';
+import type { Clock } from '../../model/ports.js';
 import { WaitedTooLong } from '../../platform/sharing.js';
 import type { Minted } from '../audit/request-audit.js';
 import { encodeClientId } from '../common/dashboard-id.js';

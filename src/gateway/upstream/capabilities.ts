@@ -17,9 +17,9 @@ import { listEmbeds } from '../../contract/embeds.js';
 import { createGuestBoard } from '../../contract/guest-own-boards.js';
 import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
 import type { Operation } from '../../contract/operation.js';
-import { type Capability, capabilityNames } from '../../domain/capability.js';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import { type Capability, capabilityNames } from '../../model/capability.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { isUnreachable } from './unavailable.js';
 

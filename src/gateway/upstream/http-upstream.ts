@@ -2,8 +2,8 @@
 
 import type { Transport, WireRequest } from '../../contract/client.js';
 import { UpstreamRefusal } from '../../contract/client.js';
-import type { Capability } from '../../domain/capability.js';
-import type { Clock } from '../../domain/ports.js';
+import type { Capability } from '../../model/capability.js';
+import type { Clock } from '../../model/ports.js';
 import type { Log } from '../../platform/log.js';
 import { readText } from '../../platform/read-text.js';
 import type { GatewayMetrics } from '../common/metrics.js';

@@ -1,7 +1,7 @@
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
 import { type GatewayMetrics, noGatewayMetrics } from '../common/metrics.js';
 import type { Capabilities } from './capabilities.js';

@@ -1,11 +1,11 @@
 /** API keys: named credentials of a data app. A key is sent only in the answer that creates it. */
 
-import type { StoredApiKey } from '../../domain/credentials.js';
-import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
-import { keyHintOf } from '../../domain/organization.js';
-import type { Clock, Ids, Tokens } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
-import type { Slices } from '../../domain/slices.js';
+import type { StoredApiKey } from '../../model/credentials.js';
+import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
+import { keyHintOf } from '../../model/organization.js';
+import type { Clock, Ids, Tokens } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
+import type { Slices } from '../../model/slices.js';
 import type { Store } from '../../store/store.js';
 import { loadDataApp } from '../data-apps.js';
 import { pageOf } from '../paging.js';

@@ -2,11 +2,11 @@
  * Authenticates a bearer credential: recognised, denied, or not of this kind. The credential is found by its hash, and
  * the hashes are then compared in constant time.
  */
-import type { HashedToken } from '../../domain/brand.js';
-import type { StoredKey } from '../../domain/credentials.js';
-import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../domain/guest/caller.js';
-import type { Clock, Tokens } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { HashedToken } from '../../model/brand.js';
+import type { StoredKey } from '../../model/credentials.js';
+import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../model/guest/caller.js';
+import type { Clock, Tokens } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import type { LastUses } from './last-use.js';
 

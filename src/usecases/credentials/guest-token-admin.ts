@@ -1,10 +1,10 @@
 /** Lists and revokes the guest tokens of a data app, and removes tokens that expired long ago. */
 
-import type { ListedGuestToken } from '../../domain/credentials.js';
-import type { ApiKeyCaller } from '../../domain/guest/caller.js';
-import type { Clock, Tokens } from '../../domain/ports.js';
-import type { Engine } from '../../domain/query/engine.js';
-import type { Slices } from '../../domain/slices.js';
+import type { ListedGuestToken } from '../../model/credentials.js';
+import type { ApiKeyCaller } from '../../model/guest/caller.js';
+import type { Clock, Tokens } from '../../model/ports.js';
+import type { Engine } from '../../model/query/engine.js';
+import type { Slices } from '../../model/slices.js';
 import type { Revocation } from '../../store/revocations.js';
 import type { Store } from '../../store/store.js';
 import { pageOf } from '../paging.js';

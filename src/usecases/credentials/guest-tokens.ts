@@ -2,17 +2,17 @@
  * Operation 1. Every name in the request is resolved and checked once, here. A setting that cannot be enforced is
  * refused at mint.
  */
-import { isTimezone } from '../../domain/filter/date-range.js';
-import type { ApiKeyCaller } from '../../domain/guest/caller.js';
+import { isTimezone } from '../../model/filter/date-range.js';
+import type { ApiKeyCaller } from '../../model/guest/caller.js';
 import type {
   AccessPermissions,
   DashboardValues,
   GuestGrant,
   GuestPermissions,
   MetricValues,
-} from '../../domain/guest/grant.js';
-import type { Clock, Ids, Tokens } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/guest/grant.js';
+import type { Clock, Ids, Tokens } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import type { SourceScope } from '../embeds/source.js';

@@ -2,8 +2,8 @@
  * Records when credentials were last used. The times are kept in memory and written together, so that no request waits
  * for a write.
  */
-import type { Log } from '../../domain/log-events.js';
-import type { Clock } from '../../domain/ports.js';
+import type { Log } from '../../model/log-events.js';
+import type { Clock } from '../../model/ports.js';
 import type { LastUse } from '../../store/last-uses.js';
 import type { Store } from '../../store/store.js';
 

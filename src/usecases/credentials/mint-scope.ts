@@ -1,9 +1,9 @@
 /** What a token that is being minted may name: the embeds, dashboards and metrics that are open to its client. */
-import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
-import { isOpenTo } from '../../domain/guest/access.js';
-import type { GuestGrant, PinnedDashboard } from '../../domain/guest/grant.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Dashboard } from '../../model/dashboard/dashboard.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import { isOpenTo } from '../../model/guest/access.js';
+import type { GuestGrant, PinnedDashboard } from '../../model/guest/grant.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { findEmbed, findSource, type Opened } from '../embeds/lookup.js';

@@ -2,15 +2,15 @@
  * Checks each setting of a guest token against what it names. A name that matches nothing is refused, since it would
  * restrict nothing.
  */
-import { sameName } from '../../domain/dashboard/dashboard.js';
-import { isOrDescendsFrom, type Metric, type MetricFilter } from '../../domain/dashboard/metric.js';
-import type { Moment } from '../../domain/filter/date-range.js';
-import { isUnsafeNumber, safeAsText } from '../../domain/filter/exact-number.js';
-import type { FilterValue } from '../../domain/filter/filter.js';
-import { readHostFilterValue } from '../../domain/filter/value.js';
-import type { DashboardValues, GuestGrant, MetricValues } from '../../domain/guest/grant.js';
-import { isRecord } from '../../domain/is-record.js';
-import { type Code, Refusal } from '../../domain/refusal.js';
+import { sameName } from '../../model/dashboard/dashboard.js';
+import { isOrDescendsFrom, type Metric, type MetricFilter } from '../../model/dashboard/metric.js';
+import type { Moment } from '../../model/filter/date-range.js';
+import { isUnsafeNumber, safeAsText } from '../../model/filter/exact-number.js';
+import type { FilterValue } from '../../model/filter/filter.js';
+import { readHostFilterValue } from '../../model/filter/value.js';
+import type { DashboardValues, GuestGrant, MetricValues } from '../../model/guest/grant.js';
+import { isRecord } from '../../model/is-record.js';
+import { type Code, Refusal } from '../../model/refusal.js';
 import { metricsFor } from '../embeds/lookup.js';
 import { findOpenDashboard, findOpenMetric, isGuestMade, type MintScope, oneByOne } from './mint-scope.js';
 

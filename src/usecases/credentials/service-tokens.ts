@@ -1,11 +1,11 @@
 /** Service tokens: named credentials of the organization. A token is sent only in the answer that creates it. */
 
-import type { StoredKey } from '../../domain/credentials.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
-import { keyHintOf } from '../../domain/organization.js';
-import type { Clock, Ids, Tokens } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
-import type { Slices } from '../../domain/slices.js';
+import type { StoredKey } from '../../model/credentials.js';
+import type { ServiceCaller } from '../../model/guest/caller.js';
+import { keyHintOf } from '../../model/organization.js';
+import type { Clock, Ids, Tokens } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
+import type { Slices } from '../../model/slices.js';
 import type { Store } from '../../store/store.js';
 import { pageOf } from '../paging.js';
 import { endOfGrace, type NewCredential } from './api-keys.js';

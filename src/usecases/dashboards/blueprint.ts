@@ -8,16 +8,16 @@ import {
   replaceSchemas,
   type SchemaPair,
   type Written,
-} from '../../domain/dashboard/content.js';
-import { listSql, listSqlParts, replaceSql } from '../../domain/dashboard/content-sql.js';
-import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
-import { hostMade, lineageOfCopy, type Metric, type Owner } from '../../domain/dashboard/metric.js';
-import type { Datamart } from '../../domain/datamart/datamart.js';
-import { isOpenTo } from '../../domain/guest/access.js';
-import type { DatasourceType, Workspace } from '../../domain/organization.js';
-import type { Ids } from '../../domain/ports.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/dashboard/content.js';
+import { listSql, listSqlParts, replaceSql } from '../../model/dashboard/content-sql.js';
+import type { Dashboard, DashboardContent, MetricPlacement } from '../../model/dashboard/dashboard.js';
+import { hostMade, lineageOfCopy, type Metric, type Owner } from '../../model/dashboard/metric.js';
+import type { Datamart } from '../../model/datamart/datamart.js';
+import { isOpenTo } from '../../model/guest/access.js';
+import type { DatasourceType, Workspace } from '../../model/organization.js';
+import type { Ids } from '../../model/ports.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { contentSqlFaults } from '../datamarts/sql-faults.js';
 

@@ -1,5 +1,5 @@
 /** Checks an expression of a calculated column or a measure while it is written: by its grammar, then by the database. */
-import type { VisualDefinition } from '../../domain/dashboard/metric.js';
+import type { VisualDefinition } from '../../model/dashboard/metric.js';
 import {
   type ColumnRef,
   type Datamart,
@@ -7,15 +7,15 @@ import {
   type DatamartTable,
   qualifiedName,
   sameTable,
-} from '../../domain/datamart/datamart.js';
-import { nameTables } from '../../domain/datamart/relationships.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
-import type { DatasourceType } from '../../domain/organization.js';
-import { type Engine, isTypeFault, type RequestSignal } from '../../domain/query/engine.js';
-import { findFault, type HasFault } from '../../domain/query/fault-place.js';
-import type { CheckedSql, SqlFault, SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
-import { placeOf, type TextPlace } from '../../domain/text-place.js';
+} from '../../model/datamart/datamart.js';
+import { nameTables } from '../../model/datamart/relationships.js';
+import type { ServiceCaller } from '../../model/guest/caller.js';
+import type { DatasourceType } from '../../model/organization.js';
+import { type Engine, isTypeFault, type RequestSignal } from '../../model/query/engine.js';
+import { findFault, type HasFault } from '../../model/query/fault-place.js';
+import type { CheckedSql, SqlFault, SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
+import { placeOf, type TextPlace } from '../../model/text-place.js';
 import type { Store } from '../../store/store.js';
 import { unknownDatamart } from '../datamarts/tenancy.js';
 import { checkSourceOf, typeMessage } from './type-check.js';

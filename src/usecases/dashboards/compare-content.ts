@@ -1,8 +1,8 @@
 /** Says in words what changed on a dashboard since a content of it was read. Reads definitions, never rows. */
-import { ambiguities, type ContentChange, contentChanges } from '../../domain/dashboard/changes.js';
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
-import type { Digest } from '../../domain/ports.js';
+import { ambiguities, type ContentChange, contentChanges } from '../../model/dashboard/changes.js';
+import type { DashboardContent } from '../../model/dashboard/dashboard.js';
+import type { ServiceCaller } from '../../model/guest/caller.js';
+import type { Digest } from '../../model/ports.js';
 import type { Store } from '../../store/store.js';
 import { refuseContent } from './blueprint.js';
 import { getDashboardContent } from './content.js';

@@ -2,17 +2,17 @@
  * Reads a dashboard's content, and replaces it in place. References to the dashboard, its embeds and its metrics stay
  * valid.
  */
-import { canonicalJson } from '../../domain/canonical-json.js';
-import { relabelLayout, type Written } from '../../domain/dashboard/content.js';
-import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
-import type { Datamart } from '../../domain/datamart/datamart.js';
-import { isOpenTo } from '../../domain/guest/access.js';
-import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
-import type { Workspace } from '../../domain/organization.js';
-import type { Clock, Digest, Ids } from '../../domain/ports.js';
-import type { Engine } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+import { canonicalJson } from '../../model/canonical-json.js';
+import { relabelLayout, type Written } from '../../model/dashboard/content.js';
+import type { Dashboard, DashboardContent, PlacedMetric } from '../../model/dashboard/dashboard.js';
+import type { Datamart } from '../../model/datamart/datamart.js';
+import { isOpenTo } from '../../model/guest/access.js';
+import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
+import type { Workspace } from '../../model/organization.js';
+import type { Clock, Digest, Ids } from '../../model/ports.js';
+import type { Engine } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { loadWorkspace } from '../workspaces.js';
 import { contentOf, moveContent } from './blueprint.js';

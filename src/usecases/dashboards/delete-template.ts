@@ -1,7 +1,7 @@
 /** Deletes a dashboard of the organization. */
-import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Dashboard } from '../../model/dashboard/dashboard.js';
+import type { ServiceCaller } from '../../model/guest/caller.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { assertUnused, usersToName } from '../still-in-use.js';
 import { loadWorkspace } from '../workspaces.js';

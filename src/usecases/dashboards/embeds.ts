@@ -8,17 +8,17 @@ import {
   overTemplate,
   relabelLayout,
   type SchemaPair,
-} from '../../domain/dashboard/content.js';
-import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
-import type { AccessSettings, Embed } from '../../domain/dashboard/embed.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
-import { type Datamart, withTenancySettings } from '../../domain/datamart/datamart.js';
-import type { ApiKeyCaller } from '../../domain/guest/caller.js';
-import type { Workspace } from '../../domain/organization.js';
-import type { Clock, Ids } from '../../domain/ports.js';
-import type { Engine } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/dashboard/content.js';
+import type { Dashboard, DashboardContent, MetricPlacement } from '../../model/dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../../model/dashboard/embed.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import { type Datamart, withTenancySettings } from '../../model/datamart/datamart.js';
+import type { ApiKeyCaller } from '../../model/guest/caller.js';
+import type { Workspace } from '../../model/organization.js';
+import type { Clock, Ids } from '../../model/ports.js';
+import type { Engine } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { holdDataApp } from '../data-apps.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';

@@ -2,15 +2,15 @@
  * Operation 15: changes filter mappings and gallery metrics of a workspace's dashboards. If one change fails, nothing
  * is stored.
  */
-import type { Dashboard, PlacedMetric } from '../../domain/dashboard/dashboard.js';
-import { type FilterMapping, findPlaced, mapFilters } from '../../domain/dashboard/dashboard.js';
-import { lineageOfCopy, type Metric, maxLineage } from '../../domain/dashboard/metric.js';
-import type { Datamart } from '../../domain/datamart/datamart.js';
-import { isOpenTo } from '../../domain/guest/access.js';
-import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
-import type { Workspace } from '../../domain/organization.js';
-import type { Clock, Ids } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Dashboard, PlacedMetric } from '../../model/dashboard/dashboard.js';
+import { type FilterMapping, findPlaced, mapFilters } from '../../model/dashboard/dashboard.js';
+import { lineageOfCopy, type Metric, maxLineage } from '../../model/dashboard/metric.js';
+import type { Datamart } from '../../model/datamart/datamart.js';
+import { isOpenTo } from '../../model/guest/access.js';
+import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
+import type { Workspace } from '../../model/organization.js';
+import type { Clock, Ids } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { loadWorkspace } from '../workspaces.js';
 import { loadOrganizationDashboard } from './transfer.js';

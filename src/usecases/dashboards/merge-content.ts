@@ -1,14 +1,14 @@
 /** Merges an author's change of a dashboard with what others changed since. Reads definitions, never rows; writes nothing. */
-import { ambiguities, type ContentChange, contentChanges } from '../../domain/dashboard/changes.js';
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
+import { ambiguities, type ContentChange, contentChanges } from '../../model/dashboard/changes.js';
+import type { DashboardContent } from '../../model/dashboard/dashboard.js';
 import {
   type AuthorChoices,
   type AuthorConflict,
   completeVersions,
   mergeAuthors,
-} from '../../domain/dashboard/merge/merge-authors.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
-import type { Digest } from '../../domain/ports.js';
+} from '../../model/dashboard/merge/merge-authors.js';
+import type { ServiceCaller } from '../../model/guest/caller.js';
+import type { Digest } from '../../model/ports.js';
 import type { Store } from '../../store/store.js';
 import { refuseContent } from './blueprint.js';
 import { getDashboardContent } from './content.js';

@@ -1,12 +1,12 @@
 /** Proposes the content of a first dashboard from definitions and the catalog. Reads no row, and writes nothing. */
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
-import { factsWithoutRows } from '../../domain/dashboard/first/facts.js';
-import { firstDashboard, layOut } from '../../domain/dashboard/first/first-dashboard.js';
-import { qualifiedName } from '../../domain/datamart/datamart.js';
-import { withoutEstimate } from '../../domain/datamart/source-schema.js';
-import { type ServiceCaller, seesData } from '../../domain/guest/caller.js';
-import type { RequestSignal } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { DashboardContent } from '../../model/dashboard/dashboard.js';
+import { factsWithoutRows } from '../../model/dashboard/first/facts.js';
+import { firstDashboard, layOut } from '../../model/dashboard/first/first-dashboard.js';
+import { qualifiedName } from '../../model/datamart/datamart.js';
+import { withoutEstimate } from '../../model/datamart/source-schema.js';
+import { type ServiceCaller, seesData } from '../../model/guest/caller.js';
+import type { RequestSignal } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 import { readSourceOf } from '../datamarts/source.js';
 import { getDatamartTenancy, type TenancyDeps } from '../datamarts/tenancy.js';
 

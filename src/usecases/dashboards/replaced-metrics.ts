@@ -2,11 +2,11 @@
  * The metrics of a dashboard whose content is replaced: finds the stored metric for each metric of the new content, and
  * writes it.
  */
-import { canonicalJson, isSameJson } from '../../domain/canonical-json.js';
-import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
-import { hostMade, lineageOfCopy, type Metric } from '../../domain/dashboard/metric.js';
-import type { Clock, Ids } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import { canonicalJson, isSameJson } from '../../model/canonical-json.js';
+import type { Dashboard, DashboardContent, PlacedMetric } from '../../model/dashboard/dashboard.js';
+import { hostMade, lineageOfCopy, type Metric } from '../../model/dashboard/metric.js';
+import type { Clock, Ids } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };

@@ -1,13 +1,13 @@
 /** Exports dashboards as files, and imports files as dashboards of the organization. */
-import { allWritten, relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
-import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
-import { isOpenTo } from '../../domain/guest/access.js';
-import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
-import type { Workspace } from '../../domain/organization.js';
-import type { Clock, Ids } from '../../domain/ports.js';
-import type { Engine } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+import { allWritten, relabelLayout, type SchemaPair } from '../../model/dashboard/content.js';
+import type { Dashboard, DashboardContent, PlacedMetric } from '../../model/dashboard/dashboard.js';
+import { isOpenTo } from '../../model/guest/access.js';
+import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
+import type { Workspace } from '../../model/organization.js';
+import type { Clock, Ids } from '../../model/ports.js';
+import type { Engine } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { findEmbed } from '../embeds/lookup.js';
 import { loadWorkspace } from '../workspaces.js';

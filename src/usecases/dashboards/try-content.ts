@@ -3,20 +3,20 @@
  * owner, never the caller's choice, and each run has that client's tenant scope. Answers whether each metric can be
  * answered, and no rows.
  */
-import type { Dashboard, DashboardContent, TriedMetric } from '../../domain/dashboard/dashboard.js';
-import { hostMade, type Metric, type MetricDefinition } from '../../domain/dashboard/metric.js';
-import type { ApiKeyCaller } from '../../domain/guest/caller.js';
+import type { Dashboard, DashboardContent, TriedMetric } from '../../model/dashboard/dashboard.js';
+import { hostMade, type Metric, type MetricDefinition } from '../../model/dashboard/metric.js';
+import type { ApiKeyCaller } from '../../model/guest/caller.js';
 import {
   chosenConditions,
   enforcedConditions,
   enforcedVariables,
   noRestrictions,
-} from '../../domain/guest/conditions.js';
-import type { Clock } from '../../domain/ports.js';
-import { compared } from '../../domain/query/comparison.js';
-import type { ReadEngine } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/guest/conditions.js';
+import type { Clock } from '../../model/ports.js';
+import { compared } from '../../model/query/comparison.js';
+import type { ReadEngine } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { findSource, type Opened, type ScopedSource, type Source, scopeSource } from '../embeds/lookup.js';
 import { unscoped } from '../embeds/source.js';

@@ -4,10 +4,10 @@
  * asked refuses nothing: then the card shows the fault.
  */
 
-import type { Written } from '../../domain/dashboard/content.js';
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
-import { definitionFaults } from '../../domain/dashboard/definition.js';
-import type { MetricDefinition } from '../../domain/dashboard/metric.js';
+import type { Written } from '../../model/dashboard/content.js';
+import type { DashboardContent } from '../../model/dashboard/dashboard.js';
+import { definitionFaults } from '../../model/dashboard/definition.js';
+import type { MetricDefinition } from '../../model/dashboard/metric.js';
 import {
   drillProbes,
   hasUnknownTypes,
@@ -15,11 +15,11 @@ import {
   rowProbes,
   type TypeProbe,
   wholeProbe,
-} from '../../domain/dashboard/type-probes.js';
-import type { Datamart } from '../../domain/datamart/datamart.js';
-import { type TenantScope, untenantedClientId } from '../../domain/datamart/tenant.js';
-import { type Engine, isTypeFault, statementRefused, type TypeQuestion } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/dashboard/type-probes.js';
+import type { Datamart } from '../../model/datamart/datamart.js';
+import { type TenantScope, untenantedClientId } from '../../model/datamart/tenant.js';
+import { type Engine, isTypeFault, statementRefused, type TypeQuestion } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { refuseContent } from './blueprint.js';

@@ -3,13 +3,13 @@
  * scope of a client that does not exist, so tables between the named ones and those of custom SQL count too. No row is
  * read.
  */
-import type { Dashboard, DashboardContent } from '../../domain/dashboard/dashboard.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
-import { wholeProbe } from '../../domain/dashboard/type-probes.js';
-import { type Datamart, withTenancySettings } from '../../domain/datamart/datamart.js';
-import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
-import { type Engine, isTenancyFault } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Dashboard, DashboardContent } from '../../model/dashboard/dashboard.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import { wholeProbe } from '../../model/dashboard/type-probes.js';
+import { type Datamart, withTenancySettings } from '../../model/datamart/datamart.js';
+import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
+import { type Engine, isTenancyFault } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { unknownDatamart } from '../datamarts/tenancy.js';
 import { loadWorkspace } from '../workspaces.js';

@@ -1,6 +1,6 @@
 /** Lists what end users' filters may name. */
-import { type Datamart, visibleDatamart } from '../../domain/datamart/datamart.js';
-import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
+import { type Datamart, visibleDatamart } from '../../model/datamart/datamart.js';
+import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
 import type { Store } from '../../store/store.js';
 import { unknownDatamart } from './tenancy.js';
 

@@ -5,17 +5,17 @@ import {
   namedDatabases,
   needsSource,
   noParts,
-} from '../../domain/datamart/changes.js';
-import type { Datamart, ListedDatamart } from '../../domain/datamart/datamart.js';
-import type { TenancyWarning } from '../../domain/datamart/table-ownership.js';
-import { assertNoFaults } from '../../domain/faults.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
-import type { Datasource } from '../../domain/organization.js';
-import type { Clock, Ids } from '../../domain/ports.js';
-import type { DefinitionEngine, RequestSignal } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
-import type { Slices } from '../../domain/slices.js';
+} from '../../model/datamart/changes.js';
+import type { Datamart, ListedDatamart } from '../../model/datamart/datamart.js';
+import type { TenancyWarning } from '../../model/datamart/table-ownership.js';
+import { assertNoFaults } from '../../model/faults.js';
+import type { ServiceCaller } from '../../model/guest/caller.js';
+import type { Datasource } from '../../model/organization.js';
+import type { Clock, Ids } from '../../model/ports.js';
+import type { DefinitionEngine, RequestSignal } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
+import type { Slices } from '../../model/slices.js';
 import type { Store } from '../../store/store.js';
 import { pageOf } from '../paging.js';
 import { askedBy, readSource, readSourceOf } from './source.js';

@@ -1,21 +1,21 @@
 /** Datasources: create, replace, list and sync. A datasource is stored only after a successful connection. */
-import type { ColumnRef } from '../../domain/datamart/datamart.js';
-import { proposeFor, type SourceProposals } from '../../domain/datamart/source-proposals.js';
-import { type SourceTable, withoutEstimate } from '../../domain/datamart/source-schema.js';
-import { findTables, proposalsAbout } from '../../domain/datamart/source-search.js';
-import { type ServiceCaller, seesData } from '../../domain/guest/caller.js';
-import { readHost } from '../../domain/host.js';
+import type { ColumnRef } from '../../model/datamart/datamart.js';
+import { proposeFor, type SourceProposals } from '../../model/datamart/source-proposals.js';
+import { type SourceTable, withoutEstimate } from '../../model/datamart/source-schema.js';
+import { findTables, proposalsAbout } from '../../model/datamart/source-search.js';
+import { type ServiceCaller, seesData } from '../../model/guest/caller.js';
+import { readHost } from '../../model/host.js';
 import type {
   Datasource,
   DatasourceConnection,
   DatasourceSummary,
   DuckDbConnection,
   ServerConnection,
-} from '../../domain/organization.js';
-import type { Clock, Ids } from '../../domain/ports.js';
-import type { ColumnRepeats, DefinitionEngine, Engine, RequestSignal } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
-import type { Slices } from '../../domain/slices.js';
+} from '../../model/organization.js';
+import type { Clock, Ids } from '../../model/ports.js';
+import type { ColumnRepeats, DefinitionEngine, Engine, RequestSignal } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
+import type { Slices } from '../../model/slices.js';
 import type { SyncedSource } from '../../store/source-syncs.js';
 import type { Store } from '../../store/store.js';
 import { type Paged, pageItems, pageOf } from '../paging.js';

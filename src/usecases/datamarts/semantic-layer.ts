@@ -1,16 +1,16 @@
 /** Operation 11: the semantic layer of a datamart. */
-import { type Datamart, visibleDatamart } from '../../domain/datamart/datamart.js';
+import { type Datamart, visibleDatamart } from '../../model/datamart/datamart.js';
 import {
   completionScore,
   type SemanticLayer,
   type SemanticTable,
   type TableNotes,
   viewSemanticTables,
-} from '../../domain/datamart/semantic-layer.js';
-import { writeSemanticTables } from '../../domain/datamart/semantic-notes.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
-import type { Clock } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/datamart/semantic-layer.js';
+import { writeSemanticTables } from '../../model/datamart/semantic-notes.js';
+import type { ServiceCaller } from '../../model/guest/caller.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock };

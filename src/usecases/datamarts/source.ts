@@ -1,8 +1,8 @@
 /** Reads the tables of a datamart's datasource. */
-import type { Datamart } from '../../domain/datamart/datamart.js';
-import { type SourceView, viewSource } from '../../domain/datamart/tables.js';
-import type { Datasource } from '../../domain/organization.js';
-import type { Engine, RequestSignal } from '../../domain/query/engine.js';
+import type { Datamart } from '../../model/datamart/datamart.js';
+import { type SourceView, viewSource } from '../../model/datamart/tables.js';
+import type { Datasource } from '../../model/organization.js';
+import type { Engine, RequestSignal } from '../../model/query/engine.js';
 import type { Store } from '../../store/store.js';
 
 type Looking = Pick<Engine, 'introspect'>;

@@ -2,12 +2,12 @@
  * Checks the host's SQL when it is saved. SQL that the engine would refuse in a query is refused at once, with its
  * place.
  */
-import { listSqlParts, type SqlPart } from '../../domain/dashboard/content-sql.js';
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
-import type { Datamart } from '../../domain/datamart/datamart.js';
-import type { TableDraft } from '../../domain/datamart/tables.js';
-import type { DatasourceType } from '../../domain/organization.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
+import { listSqlParts, type SqlPart } from '../../model/dashboard/content-sql.js';
+import type { DashboardContent } from '../../model/dashboard/dashboard.js';
+import type { Datamart } from '../../model/datamart/datamart.js';
+import type { TableDraft } from '../../model/datamart/tables.js';
+import type { DatasourceType } from '../../model/organization.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 
 type Checks = Pick<SqlRewriter, 'check'>;
 

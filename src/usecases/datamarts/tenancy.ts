@@ -1,19 +1,19 @@
 /** Which client the rows of a datamart's tables belong to, according to the current keys of its datasource. */
 
-import { type Datamart, qualifiedName } from '../../domain/datamart/datamart.js';
+import { type Datamart, qualifiedName } from '../../model/datamart/datamart.js';
 import {
   type TableOwnership,
   type TenancyWarning,
   tableOwnerships,
   undeclaredTables,
   warningsOf,
-} from '../../domain/datamart/table-ownership.js';
-import type { SourceView } from '../../domain/datamart/tables.js';
-import type { UniqueKeys } from '../../domain/datamart/tenancy-steps.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
-import type { Log } from '../../domain/log-events.js';
-import type { Engine, RequestSignal } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/datamart/table-ownership.js';
+import type { SourceView } from '../../model/datamart/tables.js';
+import type { UniqueKeys } from '../../model/datamart/tenancy-steps.js';
+import type { ServiceCaller } from '../../model/guest/caller.js';
+import type { Log } from '../../model/log-events.js';
+import type { Engine, RequestSignal } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { readSourceOf } from './source.js';
 

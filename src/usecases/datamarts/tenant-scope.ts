@@ -1,6 +1,6 @@
 /** Loads the tenant scope of a client's queries on a datamart. */
-import type { Datamart } from '../../domain/datamart/datamart.js';
-import { type ClientDatabase, type TenantScope, tenantScope } from '../../domain/datamart/tenant.js';
+import type { Datamart } from '../../model/datamart/datamart.js';
+import { type ClientDatabase, type TenantScope, tenantScope } from '../../model/datamart/tenant.js';
 import type { ContentStore } from '../../store/content.js';
 
 const findListed = async (

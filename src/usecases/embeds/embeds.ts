@@ -1,14 +1,14 @@
 /** Operation 2, and the lists of a data app's embeds and their metrics. */
-import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import type { AccessSettings, Embed } from '../../domain/dashboard/embed.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
-import { isOpenTo } from '../../domain/guest/access.js';
-import type { ApiKeyCaller } from '../../domain/guest/caller.js';
-import type { Workspace } from '../../domain/organization.js';
-import type { Page } from '../../domain/page.js';
-import type { Clock, Ids } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
-import { mapSlices, type Slices, sliceOf } from '../../domain/slices.js';
+import type { Dashboard } from '../../model/dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../../model/dashboard/embed.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import { isOpenTo } from '../../model/guest/access.js';
+import type { ApiKeyCaller } from '../../model/guest/caller.js';
+import type { Workspace } from '../../model/organization.js';
+import type { Page } from '../../model/page.js';
+import type { Clock, Ids } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
+import { mapSlices, type Slices, sliceOf } from '../../model/slices.js';
 import type { Store } from '../../store/store.js';
 import { holdDataApp } from '../data-apps.js';
 import { type Paged, pageItems, pageOf } from '../paging.js';

@@ -1,13 +1,13 @@
 /** Finds what an id refers to, in the same way for every operation. */
-import type { Epoch } from '../../domain/brand.js';
-import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import { type Embed, joinModelOf } from '../../domain/dashboard/embed.js';
-import type { Metric, Owner } from '../../domain/dashboard/metric.js';
-import { type Datamart, withTenancySettings } from '../../domain/datamart/datamart.js';
-import type { TenantScope } from '../../domain/datamart/tenant.js';
-import { isKnownAtMint, isMetricOpen, isOpenTo } from '../../domain/guest/access.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { type Datasource, reachesDatamart } from '../../domain/organization.js';
+import type { Epoch } from '../../model/brand.js';
+import type { Dashboard } from '../../model/dashboard/dashboard.js';
+import { type Embed, joinModelOf } from '../../model/dashboard/embed.js';
+import type { Metric, Owner } from '../../model/dashboard/metric.js';
+import { type Datamart, withTenancySettings } from '../../model/datamart/datamart.js';
+import type { TenantScope } from '../../model/datamart/tenant.js';
+import { isKnownAtMint, isMetricOpen, isOpenTo } from '../../model/guest/access.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { type Datasource, reachesDatamart } from '../../model/organization.js';
 import type { ContentStore } from '../../store/content.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { findScopedDatamart, type SourceScope } from './source.js';

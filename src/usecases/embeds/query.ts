@@ -1,20 +1,20 @@
 /** Operation 16: the host's backend queries a metric with an API key and a clientId. */
-import type { Epoch } from '../../domain/brand.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
-import { isOpenTo } from '../../domain/guest/access.js';
-import type { ApiKeyCaller } from '../../domain/guest/caller.js';
+import type { Epoch } from '../../model/brand.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import { isOpenTo } from '../../model/guest/access.js';
+import type { ApiKeyCaller } from '../../model/guest/caller.js';
 import {
   authoredAmong,
   chosenConditions,
   enforcedConditions,
   enforcedVariables,
   noRestrictions,
-} from '../../domain/guest/conditions.js';
-import type { BackendQuery, MetricReply } from '../../domain/guest/view.js';
-import type { Clock } from '../../domain/ports.js';
-import { compared, withCompletePeriod } from '../../domain/query/comparison.js';
-import type { ReadEngine } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/guest/conditions.js';
+import type { BackendQuery, MetricReply } from '../../model/guest/view.js';
+import type { Clock } from '../../model/ports.js';
+import { compared, withCompletePeriod } from '../../model/query/comparison.js';
+import type { ReadEngine } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './lookup.js';
 import type { SourceScope } from './source.js';

@@ -1,8 +1,8 @@
 /** Operation 3, and later changes of a data app to its embeds and dashboards. */
-import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import { type AccessSettings, type Embed, missingSettings, type SettingsChange } from '../../domain/dashboard/embed.js';
-import type { ApiKeyCaller } from '../../domain/guest/caller.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Dashboard } from '../../model/dashboard/dashboard.js';
+import { type AccessSettings, type Embed, missingSettings, type SettingsChange } from '../../model/dashboard/embed.js';
+import type { ApiKeyCaller } from '../../model/guest/caller.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { assertTenancySettings, loadEmbedDatamart } from './source.js';

@@ -1,9 +1,9 @@
 /** The workspace and datamart of an embed. */
-import type { AccessSettings } from '../../domain/dashboard/embed.js';
-import { type Datamart, qualifiedName } from '../../domain/datamart/datamart.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { reachesDatamart, type Workspace } from '../../domain/organization.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { AccessSettings } from '../../model/dashboard/embed.js';
+import { type Datamart, qualifiedName } from '../../model/datamart/datamart.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { reachesDatamart, type Workspace } from '../../model/organization.js';
+import { Refusal } from '../../model/refusal.js';
 import type { ContentStore } from '../../store/content.js';
 import type { Store } from '../../store/store.js';
 

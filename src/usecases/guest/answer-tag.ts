@@ -2,10 +2,10 @@
  * The tag of an answer: equal exactly if one guest, under the same restrictions, would get the same answer of the same
  * metric again. It is keyed and names the client, so it tells nothing to anybody else, who has the same rows or guesses them.
  */
-import { canonicalJson } from '../../domain/canonical-json.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import type { MetricReply } from '../../domain/guest/view.js';
-import type { Tag } from '../../domain/ports.js';
+import { canonicalJson } from '../../model/canonical-json.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import type { MetricReply } from '../../model/guest/view.js';
+import type { Tag } from '../../model/ports.js';
 
 /** Everything in a token but what every new token changes: its id and its times. */
 export const restrictionsOf = (grant: GuestGrant): string => {

@@ -1,4 +1,4 @@
-import { handled } from '../../domain/handled.js';
+import { handled } from '../../model/handled.js';
 
 /** Runs `atOnce` jobs at a time and yields each result when it is ready. Starts no job after the caller is gone. */
 export async function* asReady<Result>(

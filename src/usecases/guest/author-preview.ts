@@ -3,18 +3,18 @@
  * guest may send. It is read as the guest of the caller would read it: the same dashboard, tenant scope, restrictions
  * and limits.
  */
-import { definitionSqlParts } from '../../domain/dashboard/content-sql.js';
-import { definitionFaults } from '../../domain/dashboard/definition.js';
-import type { MetricDefinition } from '../../domain/dashboard/metric.js';
-import { definitionTypeFaults } from '../../domain/dashboard/type-faults.js';
-import { assertDefines } from '../../domain/guest/access.js';
-import type { AuthorCaller } from '../../domain/guest/caller.js';
-import type { GuestQuery, MetricReply } from '../../domain/guest/view.js';
-import type { Clock } from '../../domain/ports.js';
-import { compared } from '../../domain/query/comparison.js';
-import type { Engine, MetricQuestion, RequestSignal } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+import { definitionSqlParts } from '../../model/dashboard/content-sql.js';
+import { definitionFaults } from '../../model/dashboard/definition.js';
+import type { MetricDefinition } from '../../model/dashboard/metric.js';
+import { definitionTypeFaults } from '../../model/dashboard/type-faults.js';
+import { assertDefines } from '../../model/guest/access.js';
+import type { AuthorCaller } from '../../model/guest/caller.js';
+import type { GuestQuery, MetricReply } from '../../model/guest/view.js';
+import type { Clock } from '../../model/ports.js';
+import { compared } from '../../model/query/comparison.js';
+import type { Engine, MetricQuestion, RequestSignal } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { typeMessage } from '../dashboards/type-check.js';
 import { sqlPartFaults } from '../datamarts/sql-faults.js';

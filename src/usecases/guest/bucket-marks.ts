@@ -2,12 +2,12 @@
  * Marks of buckets whose width the rows decide (`bucketCount`), for the rows behind them. The answer that the mark is of is
  * read again: the rows of a bucket are those up to the next bucket that has rows.
  */
-import type { Dimension, Metric } from '../../domain/dashboard/metric.js';
-import { compareNumbers, isNotFinite } from '../../domain/filter/exact-number.js';
-import type { Condition, Predicate, Scalar } from '../../domain/filter/filter.js';
-import type { GuestQuery } from '../../domain/guest/view.js';
-import type { MetricAnswer, MetricQuestion } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Dimension, Metric } from '../../model/dashboard/metric.js';
+import { compareNumbers, isNotFinite } from '../../model/filter/exact-number.js';
+import type { Condition, Predicate, Scalar } from '../../model/filter/filter.js';
+import type { GuestQuery } from '../../model/guest/view.js';
+import type { MetricAnswer, MetricQuestion } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 
 export type BucketMark = { readonly dimension: Dimension; readonly value: Scalar | null };
 

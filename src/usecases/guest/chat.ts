@@ -2,13 +2,13 @@
  * Answers a guest's question in words. A language model only chooses among tools; a metric runs by the operation that
  * the guest itself would call, with the guest's own grant. Stores nothing.
  */
-import type { Assistant } from '../../domain/chat/assistant.js';
-import { type Catalogue, catalogueText } from '../../domain/chat/catalogue.js';
-import type { ChatAnswer, ChatMetric, ChatQuestion, ChatTurn } from '../../domain/chat/chat.js';
-import { labelsOf } from '../../domain/chat/labels.js';
-import type { Model, ModelMessage, ToolCall } from '../../domain/chat/model.js';
-import { hasOnlyKnownNumbers } from '../../domain/chat/numbers.js';
-import { chatTools, firstMessages } from '../../domain/chat/prompt.js';
+import type { Assistant } from '../../model/chat/assistant.js';
+import { type Catalogue, catalogueText } from '../../model/chat/catalogue.js';
+import type { ChatAnswer, ChatMetric, ChatQuestion, ChatTurn } from '../../model/chat/chat.js';
+import { labelsOf } from '../../model/chat/labels.js';
+import type { Model, ModelMessage, ToolCall } from '../../model/chat/model.js';
+import { hasOnlyKnownNumbers } from '../../model/chat/numbers.js';
+import { chatTools, firstMessages } from '../../model/chat/prompt.js';
 import {
   knownNumbers,
   ranResult,
@@ -16,16 +16,16 @@ import {
   readName,
   readText,
   refusedResult,
-} from '../../domain/chat/tool-results.js';
-import { assertChats } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import { withColumnFormats, withoutColumnFormats } from '../../domain/guest/column-formats.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { isRecord } from '../../domain/is-record.js';
-import type { Clock } from '../../domain/ports.js';
-import type { Engine } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/chat/tool-results.js';
+import { assertChats } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import { withColumnFormats, withoutColumnFormats } from '../../model/guest/column-formats.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { isRecord } from '../../model/is-record.js';
+import type { Clock } from '../../model/ports.js';
+import type { Engine } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import type { Opened } from '../embeds/lookup.js';
 import { readNewDefinition } from './definition.js';

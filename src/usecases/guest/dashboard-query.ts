@@ -1,8 +1,8 @@
 /** Queries several metrics of a dashboard. Each is read in the same way as by a query of its own. */
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { DashboardPart, DashboardQuery } from '../../domain/guest/view.js';
-import type { Clock, Tag } from '../../domain/ports.js';
-import type { ReadEngine } from '../../domain/query/engine.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { DashboardPart, DashboardQuery } from '../../model/guest/view.js';
+import type { Clock, Tag } from '../../model/ports.js';
+import type { ReadEngine } from '../../model/query/engine.js';
 import type { Store } from '../../store/store.js';
 import { asReady } from './as-ready.js';
 import { queryGuestMetric } from './reads.js';

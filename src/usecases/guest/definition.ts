@@ -1,7 +1,7 @@
 /** Checks a definition that a guest sent against what the guest may use. Nothing is stored or queried unchecked. */
-import { type Metric, type MetricDefinition, testsOf } from '../../domain/dashboard/metric.js';
-import { sameColumn } from '../../domain/datamart/datamart.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
+import { type Metric, type MetricDefinition, testsOf } from '../../model/dashboard/metric.js';
+import { sameColumn } from '../../model/datamart/datamart.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
 import {
   changedDefinition,
   type DefinitionWrite,
@@ -9,11 +9,11 @@ import {
   guestFaults,
   type NewGuestDefinition,
   newDefinition,
-} from '../../domain/guest/metric.js';
-import type { Clock } from '../../domain/ports.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/guest/metric.js';
+import type { Clock } from '../../model/ports.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { findSource, type Opened } from '../embeds/lookup.js';
 import { withOpenColumns } from './open-columns.js';

@@ -1,9 +1,9 @@
 /** What a guest token opens: dashboards and metric embeds, with what it may call on each. */
-import type { Embed } from '../../domain/dashboard/embed.js';
-import { permittedOperations } from '../../domain/guest/access.js';
-import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
-import type { GuestEmbeds } from '../../domain/guest/view.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Embed } from '../../model/dashboard/embed.js';
+import { permittedOperations } from '../../model/guest/access.js';
+import type { GuestCaller, LiveGrant } from '../../model/guest/caller.js';
+import type { GuestEmbeds } from '../../model/guest/view.js';
+import { Refusal } from '../../model/refusal.js';
 import type { ContentStore } from '../../store/content.js';
 import type { Store } from '../../store/store.js';
 import { maySchedule, type SchedulingDeps } from './may-schedule.js';

@@ -1,6 +1,6 @@
 /** The query engine for guests: its errors do not reveal the datamart. */
-import { isTenancyFault, type ReadEngine, type Reads } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+import { isTenancyFault, type ReadEngine, type Reads } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 
 const unnamed = (error: unknown): unknown => {
   if (!isTenancyFault(error)) return error;

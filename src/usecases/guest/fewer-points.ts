@@ -1,8 +1,8 @@
 /** Answers a chart that can show fewer points than there are rows. */
-import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
-import type { GuestQuery } from '../../domain/guest/view.js';
-import { compared } from '../../domain/query/comparison.js';
+import { mayShowFewerPoints } from '../../model/dashboard/chart.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import type { GuestQuery } from '../../model/guest/view.js';
+import { compared } from '../../model/query/comparison.js';
 import type {
   AnswerColumn,
   Cell,
@@ -10,8 +10,8 @@ import type {
   MetricQuestion,
   MetricStream,
   Reads,
-} from '../../domain/query/engine.js';
-import { createThinning } from '../../domain/query/thin-points.js';
+} from '../../model/query/engine.js';
+import { createThinning } from '../../model/query/thin-points.js';
 
 /** The most rows that are read for one chart. An answer of more is truncated, and says so. */
 const greatestRead = 500_000;

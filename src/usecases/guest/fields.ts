@@ -1,18 +1,18 @@
 /** The fields of a dashboard's datamart that a guest may build metrics on. */
 
-import { type Catalogue, openFeedback } from '../../domain/chat/catalogue.js';
-import { type Datamart, type DatamartTable, tableKey } from '../../domain/datamart/datamart.js';
-import { viewSource } from '../../domain/datamart/tables.js';
-import { assertDefines, assertWrites } from '../../domain/guest/access.js';
-import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
-import { type GuestFields, guestFields } from '../../domain/guest/fields.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { newDefinition } from '../../domain/guest/metric.js';
-import type { Datasource } from '../../domain/organization.js';
-import type { Clock } from '../../domain/ports.js';
-import type { Engine, RequestSignal } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+import { type Catalogue, openFeedback } from '../../model/chat/catalogue.js';
+import { type Datamart, type DatamartTable, tableKey } from '../../model/datamart/datamart.js';
+import { viewSource } from '../../model/datamart/tables.js';
+import { assertDefines, assertWrites } from '../../model/guest/access.js';
+import type { GuestCaller, LiveGrant } from '../../model/guest/caller.js';
+import { type GuestFields, guestFields } from '../../model/guest/fields.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { newDefinition } from '../../model/guest/metric.js';
+import type { Datasource } from '../../model/organization.js';
+import type { Clock } from '../../model/ports.js';
+import type { Engine, RequestSignal } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { askedBy } from '../datamarts/source.js';
 import { isUnreachable, readOwnerships } from '../datamarts/tenancy.js';

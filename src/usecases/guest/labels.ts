@@ -2,9 +2,9 @@
  * Adds labels in the reader's language to what a guest reads. Labels are made of the guest's own rows, after these were
  * read in its scope: an answer has a label only for a value that stands in its rows, and never a dashboard's dictionary.
  */
-import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import { type LabelOf, type Translation, translateBy, untranslated } from '../../domain/dashboard/translations.js';
-import type { AnswerColumn, Cell, MetricAnswer, MetricStream } from '../../domain/query/engine.js';
+import type { Dashboard } from '../../model/dashboard/dashboard.js';
+import { type LabelOf, type Translation, translateBy, untranslated } from '../../model/dashboard/translations.js';
+import type { AnswerColumn, Cell, MetricAnswer, MetricStream } from '../../model/query/engine.js';
 import type { ContentStore } from '../../store/content.js';
 
 /** The translations of a dashboard, else those of the template that it is a copy of. */

@@ -1,10 +1,10 @@
 /** Layouts of a board for one guest: reading and saving. */
-import type { Dashboard, LayoutCard } from '../../domain/dashboard/dashboard.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
-import type { Tile, TilePlace } from '../../domain/dashboard/tile.js';
-import { assertWrites, isMadeFor, notOpen } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
+import type { Dashboard, LayoutCard } from '../../model/dashboard/dashboard.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import type { Tile, TilePlace } from '../../model/dashboard/tile.js';
+import { assertWrites, isMadeFor, notOpen } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
 import {
   type Arrangement,
   boardCards,
@@ -13,7 +13,7 @@ import {
   type Given,
   type GuestLayout,
   ownLayout,
-} from '../../domain/guest/layout.js';
+} from '../../model/guest/layout.js';
 import type { Store } from '../../store/store.js';
 import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
 import { lockDashboard, openDashboard } from './scope.js';

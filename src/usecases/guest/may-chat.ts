@@ -1,10 +1,10 @@
 /** Whom a guest may ask in words. The operation, and the page that offers it, ask the same functions. */
-import type { Assistant } from '../../domain/chat/assistant.js';
-import { type Model, modelsOf } from '../../domain/chat/model.js';
-import { assertChats } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestDashboard } from '../../domain/guest/view.js';
-import { passes, Refusal } from '../../domain/refusal.js';
+import type { Assistant } from '../../model/chat/assistant.js';
+import { type Model, modelsOf } from '../../model/chat/model.js';
+import { assertChats } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { GuestDashboard } from '../../model/guest/view.js';
+import { passes, Refusal } from '../../model/refusal.js';
 import type { ContentStore } from '../../store/content.js';
 import type { Opened } from '../embeds/lookup.js';
 

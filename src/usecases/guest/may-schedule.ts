@@ -1,10 +1,10 @@
 /** What a token may schedule. The operations of schedules, and the page that offers them, ask the same functions. */
-import type { Embed } from '../../domain/dashboard/embed.js';
-import type { Reports } from '../../domain/deliver/reports.js';
-import { type ReportFormat, reportFormats, type ScheduleOwner } from '../../domain/deliver/schedule.js';
-import { assertReports } from '../../domain/guest/access.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { passes, Refusal } from '../../domain/refusal.js';
+import type { Embed } from '../../model/dashboard/embed.js';
+import { assertReports } from '../../model/guest/access.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { passes, Refusal } from '../../model/refusal.js';
+import type { Reports } from '../../model/schedule/reports.js';
+import { type ReportFormat, reportFormats, type ScheduleOwner } from '../../model/schedule/schedule.js';
 import type { Opened } from '../embeds/lookup.js';
 import { assertPermitted } from './scope.js';
 

@@ -2,11 +2,11 @@
  * Loads the metric that a guest wants to change: a metric of its client, on a dashboard that the token opens, through
  * an embed that permits the write.
  */
-import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import type { Metric, Owner } from '../../domain/dashboard/metric.js';
-import { assertWrites, type GuestWrite, isMetricKnown, isPermitted, notOpen } from '../../domain/guest/access.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Dashboard } from '../../model/dashboard/dashboard.js';
+import type { Metric, Owner } from '../../model/dashboard/metric.js';
+import { assertWrites, type GuestWrite, isMetricKnown, isPermitted, notOpen } from '../../model/guest/access.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { Refusal } from '../../model/refusal.js';
 import type { MetricChange } from '../../store/metrics.js';
 import type { Store } from '../../store/store.js';
 import type { Opened } from '../embeds/lookup.js';

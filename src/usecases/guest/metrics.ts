@@ -2,17 +2,17 @@
  * Metrics that guests create, change, archive and delete. Each belongs to one client, and all restrictions of its
  * dashboard apply to it.
  */
-import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import type { GridCard, GuestMadeMetric, Metric, MetricDefinition } from '../../domain/dashboard/metric.js';
-import { assertDefines, assertWrites, notOpen } from '../../domain/guest/access.js';
-import type { ApiKeyCaller, GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { nextCard } from '../../domain/guest/layout.js';
-import { type GuestDefinition, guestLimits, isWhole, type NewGuestDefinition } from '../../domain/guest/metric.js';
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { Clock, Digest, Ids } from '../../domain/ports.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Dashboard } from '../../model/dashboard/dashboard.js';
+import type { GridCard, GuestMadeMetric, Metric, MetricDefinition } from '../../model/dashboard/metric.js';
+import { assertDefines, assertWrites, notOpen } from '../../model/guest/access.js';
+import type { ApiKeyCaller, GuestCaller } from '../../model/guest/caller.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { nextCard } from '../../model/guest/layout.js';
+import { type GuestDefinition, guestLimits, isWhole, type NewGuestDefinition } from '../../model/guest/metric.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { Clock, Digest, Ids } from '../../model/ports.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { findEmbed, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { readChangedDefinition, readNewDefinition } from './definition.js';

@@ -2,9 +2,9 @@
  * The measures and calculated columns of a datamart that a guest may choose. Each tells something about every column that
  * its expression reads, so one that reads a hidden column is hidden too. What cannot be parsed is hidden.
  */
-import type { Datamart, DatamartColumn, DatamartTable } from '../../domain/datamart/datamart.js';
-import type { DatasourceType } from '../../domain/organization.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
+import type { Datamart, DatamartColumn, DatamartTable } from '../../model/datamart/datamart.js';
+import type { DatasourceType } from '../../model/organization.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 

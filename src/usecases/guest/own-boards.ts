@@ -2,12 +2,12 @@
  * Own dashboards of guests. A board is opened through the dashboard that it is made of, by the same checks as that
  * dashboard, and names only metrics that its reader may read there. It gives no right to data.
  */
-import type { LayoutCard } from '../../domain/dashboard/dashboard.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
-import { assertBoards, assertWrites, hasBoards, isMadeFor, isPermitted, notOpen } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { guestLimits } from '../../domain/guest/metric.js';
+import type { LayoutCard } from '../../model/dashboard/dashboard.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import { assertBoards, assertWrites, hasBoards, isMadeFor, isPermitted, notOpen } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { guestLimits } from '../../model/guest/metric.js';
 import {
   type BoardContent,
   type BoardTile,
@@ -15,10 +15,10 @@ import {
   type OwnBoard,
   shownBoard,
   storedCards,
-} from '../../domain/guest/own-board.js';
-import type { Clock, Ids } from '../../domain/ports.js';
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/guest/own-board.js';
+import type { Clock, Ids } from '../../model/ports.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { lockDashboard, openDashboard } from './scope.js';

@@ -1,13 +1,13 @@
 /** The metrics that a guest may change: listed, read with a digest to change them, and published. */
-import { canonicalJson } from '../../domain/canonical-json.js';
-import type { Metric, VisualDefinition } from '../../domain/dashboard/metric.js';
-import { assertDefines, assertWrites, isMetricKnown, isPermitted, notOpen } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { showsValuesOf } from '../../domain/guest/made-values.js';
-import { guestFaults, type OwnDefinition, type OwnMetric } from '../../domain/guest/metric.js';
-import type { Clock, Digest } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import { canonicalJson } from '../../model/canonical-json.js';
+import type { Metric, VisualDefinition } from '../../model/dashboard/metric.js';
+import { assertDefines, assertWrites, isMetricKnown, isPermitted, notOpen } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { showsValuesOf } from '../../model/guest/made-values.js';
+import { guestFaults, type OwnDefinition, type OwnMetric } from '../../model/guest/metric.js';
+import type { Clock, Digest } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { findSource } from '../embeds/lookup.js';
 import { loadTarget } from './metric-target.js';

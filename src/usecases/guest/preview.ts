@@ -1,16 +1,16 @@
 /** Answers a definition that is not saved, under all restrictions of its dashboard. */
-import { hostMade, type Metric, type MetricDefinition } from '../../domain/dashboard/metric.js';
-import { assertDefines, assertWrites } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { type GuestDefinition, isWhole } from '../../domain/guest/metric.js';
-import { withMeasureNumbers } from '../../domain/guest/row-formats.js';
-import type { GuestQuery, MetricReply } from '../../domain/guest/view.js';
-import type { Clock } from '../../domain/ports.js';
-import { compared } from '../../domain/query/comparison.js';
-import type { ReadEngine } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { Refusal } from '../../domain/refusal.js';
+import { hostMade, type Metric, type MetricDefinition } from '../../model/dashboard/metric.js';
+import { assertDefines, assertWrites } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { type GuestDefinition, isWhole } from '../../model/guest/metric.js';
+import { withMeasureNumbers } from '../../model/guest/row-formats.js';
+import type { GuestQuery, MetricReply } from '../../model/guest/view.js';
+import type { Clock } from '../../model/ports.js';
+import { compared } from '../../model/query/comparison.js';
+import type { ReadEngine } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import type { Opened } from '../embeds/lookup.js';
 import { readChangedDefinition, readNewDefinition } from './definition.js';

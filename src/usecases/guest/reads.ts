@@ -1,21 +1,21 @@
 /**
  * Reads with a guest token. Every query goes through `enforcedQuestion`, on a dashboard or metric that the token opens.
  */
-import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
-import type { LayoutCard } from '../../domain/dashboard/dashboard.js';
-import { type Metric, measureNames, type VisualDefinition } from '../../domain/dashboard/metric.js';
-import { besideCards, type Tile, translatedTile } from '../../domain/dashboard/tile.js';
-import type { Translation } from '../../domain/dashboard/translations.js';
-import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
-import { effectivePermissions, withoutWrites } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import { combiningOf } from '../../domain/guest/combining.js';
-import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions.js';
-import { crossFilteredBy } from '../../domain/guest/cross-filter.js';
-import { appliedValue, areEndUserFiltersAllowed } from '../../domain/guest/end-user-filters.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { hasMadeChart, showsChartValuesOf, showsValuesOf, withoutChartValues } from '../../domain/guest/made-values.js';
-import { withMeasureNumbers, withRowFormats } from '../../domain/guest/row-formats.js';
+import { mayShowFewerPoints } from '../../model/dashboard/chart.js';
+import type { LayoutCard } from '../../model/dashboard/dashboard.js';
+import { type Metric, measureNames, type VisualDefinition } from '../../model/dashboard/metric.js';
+import { besideCards, type Tile, translatedTile } from '../../model/dashboard/tile.js';
+import type { Translation } from '../../model/dashboard/translations.js';
+import type { FilterDataType, FilterValue } from '../../model/filter/filter.js';
+import { effectivePermissions, withoutWrites } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import { combiningOf } from '../../model/guest/combining.js';
+import { openMetricFilters, visibleFilters } from '../../model/guest/conditions.js';
+import { crossFilteredBy } from '../../model/guest/cross-filter.js';
+import { appliedValue, areEndUserFiltersAllowed } from '../../model/guest/end-user-filters.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { hasMadeChart, showsChartValuesOf, showsValuesOf, withoutChartValues } from '../../model/guest/made-values.js';
+import { withMeasureNumbers, withRowFormats } from '../../model/guest/row-formats.js';
 import type {
   FindTheme,
   GuestChart,
@@ -25,10 +25,10 @@ import type {
   GuestQuery,
   GuestTheme,
   MetricReply,
-} from '../../domain/guest/view.js';
-import type { Clock, Digest, Tag } from '../../domain/ports.js';
-import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
-import { colourAnswer } from '../../domain/query/value-colours.js';
+} from '../../model/guest/view.js';
+import type { Clock, Digest, Tag } from '../../model/ports.js';
+import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../model/query/engine.js';
+import { colourAnswer } from '../../model/query/value-colours.js';
 import type { ContentStore } from '../../store/content.js';
 import type { Store } from '../../store/store.js';
 import { findSource, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';

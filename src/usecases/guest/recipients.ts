@@ -1,5 +1,9 @@
 /** Whom a guest may send a dashboard to, besides itself. The policy decides, at each call anew. */
-import { readAddress } from '../../domain/deliver/address.js';
+import { assertReports } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { Clock, Ids, Tag } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
+import { readAddress } from '../../model/schedule/address.js';
 import {
   type Audience,
   findMailbox,
@@ -8,13 +12,9 @@ import {
   listMailboxes,
   type Mailbox,
   type Recipients,
-} from '../../domain/deliver/recipients.js';
-import type { Reports } from '../../domain/deliver/reports.js';
-import type { Delivery, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
-import { assertReports } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { Clock, Ids, Tag } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/schedule/recipients.js';
+import type { Reports } from '../../model/schedule/reports.js';
+import type { Delivery, Schedule, ScheduleOwner } from '../../model/schedule/schedule.js';
 import type { Store } from '../../store/store.js';
 import { assertOn, ownerOf, type SchedulingDeps } from './may-schedule.js';
 import { openDashboard } from './scope.js';

@@ -1,8 +1,14 @@
 /** Schedules of reports and alerts that a guest makes. Each message is sent by the right of its recipient and of its moment. */
-import type { Metric } from '../../domain/dashboard/metric.js';
-import { concealed, type ToldDelivery, wasAskedLately } from '../../domain/deliver/history.js';
-import { isMeant } from '../../domain/deliver/host-schedule.js';
-import type { OpenReport } from '../../domain/deliver/open-report.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import { assertReports, notOpen } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { viewFaults, visibleChoices } from '../../model/guest/saved-view.js';
+import type { Clock, Ids, Tag } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
+import { concealed, type ToldDelivery, wasAskedLately } from '../../model/schedule/history.js';
+import { isMeant } from '../../model/schedule/host-schedule.js';
+import type { OpenReport } from '../../model/schedule/open-report.js';
 import {
   assertKind,
   assertRecurrence,
@@ -14,16 +20,10 @@ import {
   newSchedule,
   type PlanChange,
   type PlanContent,
-} from '../../domain/deliver/plan.js';
-import { everyone, mostRecipients } from '../../domain/deliver/recipients.js';
-import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way } from '../../domain/deliver/reports.js';
-import type { ListedSchedule, Schedule, ScheduleOwner, SchedulePlan } from '../../domain/deliver/schedule.js';
-import { assertReports, notOpen } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { viewFaults, visibleChoices } from '../../domain/guest/saved-view.js';
-import type { Clock, Ids, Tag } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/schedule/plan.js';
+import { everyone, mostRecipients } from '../../model/schedule/recipients.js';
+import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way } from '../../model/schedule/reports.js';
+import type { ListedSchedule, Schedule, ScheduleOwner, SchedulePlan } from '../../model/schedule/schedule.js';
 import type { Store } from '../../store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { alertStatus, assertAlert, openAlert } from './alerts.js';

@@ -1,12 +1,12 @@
 /** Determines what a guest's request reads: the embed, the metric, and every restriction on its rows. */
-import { type Dashboard, sameName } from '../../domain/dashboard/dashboard.js';
-import type { Metric, MetricDefinition } from '../../domain/dashboard/metric.js';
-import type { Datamart, TableRef } from '../../domain/datamart/datamart.js';
-import type { Moment } from '../../domain/filter/date-range.js';
-import type { Condition } from '../../domain/filter/filter.js';
-import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../../domain/guest/access.js';
-import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
-import { noColumns, takeColumns } from '../../domain/guest/column-filters.js';
+import { type Dashboard, sameName } from '../../model/dashboard/dashboard.js';
+import type { Metric, MetricDefinition } from '../../model/dashboard/metric.js';
+import type { Datamart, TableRef } from '../../model/datamart/datamart.js';
+import type { Moment } from '../../model/filter/date-range.js';
+import type { Condition } from '../../model/filter/filter.js';
+import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../../model/guest/access.js';
+import type { GuestCaller, LiveGrant } from '../../model/guest/caller.js';
+import { noColumns, takeColumns } from '../../model/guest/column-filters.js';
 import {
   authoredAmong,
   chosenConditions,
@@ -14,21 +14,21 @@ import {
   enforcedVariables,
   openMetricFilters,
   visibleFilters,
-} from '../../domain/guest/conditions.js';
-import { heldMarks, ownFilters } from '../../domain/guest/cross-filter.js';
+} from '../../model/guest/conditions.js';
+import { heldMarks, ownFilters } from '../../model/guest/cross-filter.js';
 import {
   areEndUserFiltersAllowed,
   type EffectiveAccess,
   effectiveAccess,
   endUserColumns,
-} from '../../domain/guest/end-user-filters.js';
-import type { FilterValues, GuestGrant, GuestPermission } from '../../domain/guest/grant.js';
-import type { GuestQuery } from '../../domain/guest/view.js';
-import type { Clock } from '../../domain/ports.js';
-import { withCompletePeriod } from '../../domain/query/comparison.js';
-import { drill } from '../../domain/query/drill.js';
-import type { MetricQuestion } from '../../domain/query/engine.js';
-import { passes, Refusal } from '../../domain/refusal.js';
+} from '../../model/guest/end-user-filters.js';
+import type { FilterValues, GuestGrant, GuestPermission } from '../../model/guest/grant.js';
+import type { GuestQuery } from '../../model/guest/view.js';
+import type { Clock } from '../../model/ports.js';
+import { withCompletePeriod } from '../../model/query/comparison.js';
+import { drill } from '../../model/query/drill.js';
+import type { MetricQuestion } from '../../model/query/engine.js';
+import { passes, Refusal } from '../../model/refusal.js';
 import type { ContentStore } from '../../store/content.js';
 import type { Store } from '../../store/store.js';
 import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from '../embeds/lookup.js';

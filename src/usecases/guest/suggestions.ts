@@ -1,9 +1,9 @@
 /** Suggests metrics to a guest who may make some, from the catalogue alone. */
-import { type Suggestion, suggestionsOf } from '../../domain/chat/suggestions.js';
-import { assertChats } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { RequestSignal } from '../../domain/query/engine.js';
-import { passes, Refusal } from '../../domain/refusal.js';
+import { type Suggestion, suggestionsOf } from '../../model/chat/suggestions.js';
+import { assertChats } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { RequestSignal } from '../../model/query/engine.js';
+import { passes, Refusal } from '../../model/refusal.js';
 import { assertBuilds, type CatalogueDeps, readCatalogue } from './fields.js';
 import { openDashboard } from './scope.js';
 

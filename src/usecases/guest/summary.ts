@@ -1,21 +1,16 @@
 /** Summarises cards from what the guest's own queries answer. A model writes a text only where it may read rows. */
-import type { Assistant } from '../../domain/chat/assistant.js';
-import { type Model, modelsOf } from '../../domain/chat/model.js';
-import { hasOnlyKnownNumbers, withoutQuoted } from '../../domain/chat/numbers.js';
-import { knownNumbers, readText } from '../../domain/chat/tool-results.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { Workspace } from '../../domain/organization.js';
-import type { Clock, Tag } from '../../domain/ports.js';
-import type { ReadEngine } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
-import { factsOf, labelsOf, valuesOf } from '../../domain/summary/facts.js';
-import {
-  type MetricSummary,
-  type Summary,
-  type SummaryQuestion,
-  summaryMessages,
-} from '../../domain/summary/summary.js';
+import type { Assistant } from '../../model/chat/assistant.js';
+import { factsOf, labelsOf, valuesOf } from '../../model/chat/facts.js';
+import { type Model, modelsOf } from '../../model/chat/model.js';
+import { hasOnlyKnownNumbers, withoutQuoted } from '../../model/chat/numbers.js';
+import { type MetricSummary, type Summary, type SummaryQuestion, summaryMessages } from '../../model/chat/summary.js';
+import { knownNumbers, readText } from '../../model/chat/tool-results.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { Workspace } from '../../model/organization.js';
+import type { Clock, Tag } from '../../model/ports.js';
+import type { ReadEngine } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { queryGuestMetric, viewMetric } from './reads.js';

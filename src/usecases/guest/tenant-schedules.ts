@@ -1,12 +1,12 @@
 /** Schedules of all users of a tenant on a dashboard, for those whom the policy lets manage them. */
-import { type ToldSchedule, toldSchedule } from '../../domain/deliver/history.js';
-import { mostWatched, type ScheduleScope } from '../../domain/deliver/operator.js';
-import { nextMoment } from '../../domain/deliver/recurrence.js';
-import type { Reports } from '../../domain/deliver/reports.js';
-import { assertReports } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import type { Clock } from '../../domain/ports.js';
+import { assertReports } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import type { Clock } from '../../model/ports.js';
+import { type ToldSchedule, toldSchedule } from '../../model/schedule/history.js';
+import { mostWatched, type ScheduleScope } from '../../model/schedule/operator.js';
+import { nextMoment } from '../../model/schedule/recurrence.js';
+import type { Reports } from '../../model/schedule/reports.js';
 import type { Store } from '../../store/store.js';
 import { ownerOf } from './may-schedule.js';
 import { loadAudience } from './recipients.js';

@@ -1,10 +1,10 @@
 /** Views: filter choices that a guest saves under a name. Users of the same client see those that are shared. */
-import { canonicalJson } from '../../domain/canonical-json.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
-import { assertWrites, isPermitted } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
-import { guestLimits } from '../../domain/guest/metric.js';
+import { canonicalJson } from '../../model/canonical-json.js';
+import type { Metric } from '../../model/dashboard/metric.js';
+import { assertWrites, isPermitted } from '../../model/guest/access.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { GuestGrant } from '../../model/guest/grant.js';
+import { guestLimits } from '../../model/guest/metric.js';
 import {
   defaultAmong,
   type ListedView,
@@ -16,10 +16,10 @@ import {
   type ViewChoices,
   viewFaults,
   visibleChoices,
-} from '../../domain/guest/saved-view.js';
-import type { Clock, Digest, Ids } from '../../domain/ports.js';
-import type { Reason } from '../../domain/reasons.js';
-import { Refusal } from '../../domain/refusal.js';
+} from '../../model/guest/saved-view.js';
+import type { Clock, Digest, Ids } from '../../model/ports.js';
+import type { Reason } from '../../model/reasons.js';
+import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../../store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { lockDashboard, openDashboard } from './scope.js';

@@ -1,5 +1,5 @@
 /** Values in sentences of right-to-left languages. */
-import { directionOf } from '../../texts/language.js';
+import { directionOf } from '../../model/texts/language.js';
 
 /** A value that keeps its own direction, so that a sign, a unit or a name stays where it belongs. */
 export const apart = (value: string, { language }: { readonly language: string }): string =>

@@ -2,8 +2,8 @@
  * Sends the queries that one dashboard's cards ask together as one request. Each query gets its answer as soon as that
  * arrives.
  */
-import type { Sort } from '../../domain/dashboard/metric.js';
-import type { GuestQuery } from '../../domain/guest/view.js';
+import type { Sort } from '../../model/dashboard/metric.js';
+import type { GuestQuery } from '../../model/guest/view.js';
 
 export type Question = Omit<GuestQuery, 'metricId' | 'sort'> & { readonly sort?: readonly Sort[] | undefined };
 

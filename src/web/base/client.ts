@@ -1,8 +1,8 @@
 /** HTTP client for guest reads. One client holds one token and serves one element. */
 
-import type { FilterValue, Scalar } from '../../domain/filter/filter.js';
-import type { GuestDashboard, GuestMetric, GuestOption, GuestTheme } from '../../domain/guest/view.js';
-import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
+import type { FilterValue, Scalar } from '../../model/filter/filter.js';
+import type { GuestDashboard, GuestMetric, GuestOption, GuestTheme } from '../../model/guest/view.js';
+import type { AnswerColumn, MetricAnswer } from '../../model/query/engine.js';
 import { type Answers, type BatchQuery, createBatch, type Part, type Question } from './batch.js';
 import {
   downloadGuestCsv,

@@ -1,6 +1,6 @@
 /** A modal dialog of an element: one look, and a head with the title and the button that closes it. */
 import { css, html, type LitElement, nothing, type TemplateResult } from 'lit';
-import type { Text } from '../../texts/text.js';
+import type { Text } from '../../model/texts/text.js';
 import { closeIcon } from './icons.js';
 
 /** Elements change the sizes. */

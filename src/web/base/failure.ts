@@ -1,5 +1,5 @@
 /** What a guest reads about a failure. The event `guestlist-error` has the service's own message, for developers. */
-import type { Text } from '../../texts/text.js';
+import type { Text } from '../../model/texts/text.js';
 import type { GuestError } from './client.js';
 
 /** By its name: each script of the page may have a class of its own. */

@@ -1,8 +1,8 @@
 /** Writes numbers, dates and names in one language. Dates come without a time zone, so none is applied. */
-import type { TimeGrain } from '../../domain/dashboard/metric.js';
-import type { ColumnNumbers } from '../../domain/datamart/datamart.js';
-import { type ColumnDates, dateParts, precisionOf } from '../../domain/datamart/dates.js';
-import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+import type { TimeGrain } from '../../model/dashboard/metric.js';
+import type { ColumnNumbers } from '../../model/datamart/datamart.js';
+import { type ColumnDates, dateParts, precisionOf } from '../../model/datamart/dates.js';
+import type { AnswerColumn, Cell } from '../../model/query/engine.js';
 import {
   knownLocale,
   numberFormat,
@@ -11,8 +11,8 @@ import {
   styleOf,
   withClaimedUnit,
   writeNumber,
-} from '../../domain/query/numbers.js';
-import type { Text, Texts } from '../../texts/text.js';
+} from '../../model/query/numbers.js';
+import type { Text, Texts } from '../../model/texts/text.js';
 import { elementText } from './texts.js';
 
 export type NumberHint = ColumnNumbers;

@@ -1,6 +1,6 @@
 /** What a card shows instead of a chart: loading, no data, a failure. */
 import { css, html, type TemplateResult } from 'lit';
-import type { Text } from '../../texts/text.js';
+import type { Text } from '../../model/texts/text.js';
 
 export const stateStyles = css`
   .state {

@@ -3,8 +3,8 @@
  * element has a language of its own, so nothing here is kept for the whole page.
  */
 import english from '../../languages/en.json' with { type: 'json' };
-import type { Language } from '../../texts/language.js';
-import { createText, type Text, type Texts, type Translation } from '../../texts/text.js';
+import type { Language } from '../../model/texts/language.js';
+import { createText, type Text, type Texts, type Translation } from '../../model/texts/text.js';
 
 const loaders: Readonly<Record<Language, () => Promise<{ readonly default: Translation<'elements'> }>>> = {
   ar: () => import('../../languages/ar.json'),

@@ -1,6 +1,6 @@
 /** Styles that all elements share. A host page changes them by setting `--gl-…` properties on the outer element. */
 import { css, unsafeCSS } from 'lit';
-import { type ChartTheme, customProperties, dark, light, type Palette } from '../../theme/palette.js';
+import { type ChartTheme, customProperties, dark, light, type Palette } from '../../model/theme/palette.js';
 
 const declarations = (palette: Palette): string =>
   Object.entries(customProperties(palette))

@@ -5,8 +5,8 @@
  */
 import type { ECharts } from 'echarts/core';
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { loadPart } from '../base/load-part.js';

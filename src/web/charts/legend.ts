@@ -1,6 +1,6 @@
 /** The legend of a chart: one switch for each series. */
 import { css, html, svg, type TemplateResult } from 'lit';
-import type { Text } from '../../texts/text.js';
+import type { Text } from '../../model/texts/text.js';
 import type { LegendItem } from './model/drawing.js';
 
 export const legendStyles = css`

@@ -1,7 +1,7 @@
 /** A pivot table: some dimensions down, others across, with subtotals and totals where values combine. Pure. */
-import type { Combine, GuestChart } from '../../domain/guest/view.js';
-import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
-import type { Text } from '../../texts/text.js';
+import type { Combine, GuestChart } from '../../model/guest/view.js';
+import type { AnswerColumn, MetricAnswer } from '../../model/query/engine.js';
+import type { Text } from '../../model/texts/text.js';
 import { type Format, numberOf, numbersOf, titleOf } from '../base/format.js';
 import { columnsOf, combineOf, labelOf, measureText, overlapNote, type Row } from './model/columns.js';
 import { together } from './model/plot.js';

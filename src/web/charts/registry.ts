@@ -1,5 +1,5 @@
 /** Which renderer shows each chart type. A type without a renderer does not compile. Charts are loaded when first shown. */
-import type { ChartType } from '../../domain/dashboard/chart.js';
+import type { ChartType } from '../../model/dashboard/chart.js';
 import type { Draw } from './model/drawing.js';
 import type { Start } from './model/echarts.js';
 

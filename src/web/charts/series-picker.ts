@@ -1,6 +1,6 @@
 /** Lets the reader choose which of many series a chart shows: a list with a search field. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import type { Text } from '../../texts/text.js';
+import type { Text } from '../../model/texts/text.js';
 import { matcher } from '../base/search.js';
 import { searchField } from '../base/search-field.js';
 import { baseStyles } from '../base/theme.js';

@@ -1,8 +1,8 @@
 /** The view of a metric with one number: the value, how it changed, and its course as a line. */
 import { css, html, LitElement, svg, type TemplateResult } from 'lit';
-import type { GuestChart, GuestMetric } from '../../domain/guest/view.js';
-import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
-import type { Text } from '../../texts/text.js';
+import type { GuestChart, GuestMetric } from '../../model/guest/view.js';
+import type { Cell, MetricAnswer } from '../../model/query/engine.js';
+import type { Text } from '../../model/texts/text.js';
 import { type Format, humanise, type NumberHint, numberOf, numbersOf, timeOf } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
 import { columnsOf, grainOf, labelOf, measureText, type Row, truncationNote, valueLabel } from './model/columns.js';

@@ -1,7 +1,7 @@
 /** A table or pivot table. Of many rows, only those in view are part of the page, except on paper. */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import type { GuestChart } from '../../domain/guest/view.js';
-import type { MetricAnswer } from '../../domain/query/engine.js';
+import type { GuestChart } from '../../model/guest/view.js';
+import type { MetricAnswer } from '../../model/query/engine.js';
 import type { Format } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
 import { type Pivot, pivotOf } from './pivot.js';

@@ -1,10 +1,10 @@
 /** Rows as an HTML table, for table charts, underlying rows, and as an alternative to every chart. */
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { CellRule, Tone } from '../../domain/dashboard/chart.js';
-import type { Sort, TimeGrain } from '../../domain/dashboard/metric.js';
-import type { GuestChart } from '../../domain/guest/view.js';
-import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
+import type { CellRule, Tone } from '../../model/dashboard/chart.js';
+import type { Sort, TimeGrain } from '../../model/dashboard/metric.js';
+import type { GuestChart } from '../../model/guest/view.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import { type Format, numberOf, titleOf } from '../base/format.js';
 import { datesOf, measureText, valueLabel } from './model/columns.js';
 

@@ -1,7 +1,7 @@
 /** Renders the demo host page for a given state: header, landing page, dashboard, and a panel about the current user. */
 import { html, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import type { GuestPermissions } from '../../domain/guest/grant.js';
+import type { GuestPermissions } from '../../model/guest/grant.js';
 import type { Refused } from '../token/keeper.js';
 import type { EmbedToken, GrantedEmbed } from '../token/request.js';
 import { say } from './say.js';

@@ -7,7 +7,7 @@ import { Marked } from 'marked';
 import MiniSearch from 'minisearch';
 
 // The server is built before this file is loaded.
-const { escapeMarkup } = await import(new URL('../../../dist/domain/markup.js', import.meta.url).href);
+const { escapeMarkup } = await import(new URL('../../../dist/model/markup.js', import.meta.url).href);
 
 /** Pages outside of docs/ that documents lead to, and where they are served. */
 const others = {

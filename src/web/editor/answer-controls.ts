@@ -3,9 +3,9 @@
  * dates are written. Each sends an action of the core.
  */
 import { html, type TemplateResult } from 'lit';
-import type { Chart } from '../../domain/dashboard/chart.js';
-import type { Comparison } from '../../domain/dashboard/metric.js';
-import { type ColumnDates, datePrecisions, dateStyles } from '../../domain/datamart/dates.js';
+import type { Chart } from '../../model/dashboard/chart.js';
+import type { Comparison } from '../../model/dashboard/metric.js';
+import { type ColumnDates, datePrecisions, dateStyles } from '../../model/datamart/dates.js';
 import type { Format } from '../base/format.js';
 import { type Choice, options } from '../base/options.js';
 import { type Catalogue, sameColumn } from './catalogue.js';

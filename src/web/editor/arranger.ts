@@ -1,5 +1,5 @@
 /** Cards and tiles of a dashboard that are moved and sized by pointer and by keyboard, with undo and redo. Pure: no page. */
-import type { TileContent, TilePlace } from '../../domain/dashboard/tile.js';
+import type { TileContent, TilePlace } from '../../model/dashboard/tile.js';
 import { keyAlong } from '../base/mirrored.js';
 import {
   arrange,

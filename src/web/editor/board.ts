@@ -2,7 +2,7 @@
  * A dashboard's cards and tiles as boxes on 12 columns. Boxes never overlap and rise as far as they can; a box that is
  * moved pushes others down. Pure.
  */
-import type { TileContent, TilePlace, Tile as TileShape } from '../../domain/dashboard/tile.js';
+import type { TileContent, TilePlace, Tile as TileShape } from '../../model/dashboard/tile.js';
 
 export const columns = 12;
 const greatestHeight = 50;

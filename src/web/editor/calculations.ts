@@ -1,6 +1,6 @@
 /** The calculations that the editor offers over the measures of a draft. Pure. */
-import type { Calculation } from '../../domain/dashboard/metric.js';
-import type { Text } from '../../texts/text.js';
+import type { Calculation } from '../../model/dashboard/metric.js';
+import type { Text } from '../../model/texts/text.js';
 import type { Draft } from './draft.js';
 import type { Action } from './edit.js';
 import { isPeriod } from './fitting.js';

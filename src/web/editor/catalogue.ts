@@ -1,6 +1,6 @@
 /** The fields that an editor offers, and how they are found. Pure: no page, no network. */
-import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
-import type { Field, FieldTable, GuestFields } from '../../domain/guest/fields.js';
+import type { ColumnRef, TableRef } from '../../model/datamart/datamart.js';
+import type { Field, FieldTable, GuestFields } from '../../model/guest/fields.js';
 import { folded, wordsOf } from '../base/search.js';
 
 export type Catalogue = GuestFields;

@@ -1,5 +1,5 @@
 /** What the service will say about a draft: faults that it refuses, and cases that only the database decides. */
-import type { ColumnRef } from '../../domain/datamart/datamart.js';
+import type { ColumnRef } from '../../model/datamart/datamart.js';
 import { areJoinable, type Catalogue, findField } from './catalogue.js';
 import { leavesOf } from './conditions.js';
 import type { Draft } from './draft.js';

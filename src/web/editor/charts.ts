@@ -1,6 +1,6 @@
 /** Which charts fit a draft, and why the others do not. The table is that of docs/reference/charts.md. */
-import type { ChartType } from '../../domain/dashboard/chart.js';
-import type { Dimension } from '../../domain/dashboard/metric.js';
+import type { ChartType } from '../../model/dashboard/chart.js';
+import type { Dimension } from '../../model/dashboard/metric.js';
 import { type Catalogue, findField } from './catalogue.js';
 import type { Draft } from './draft.js';
 import { isNumberMeasure, isNumeric } from './fitting.js';

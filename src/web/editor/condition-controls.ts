@@ -1,8 +1,8 @@
 /** Controls of one condition, for the values of a field or of a measure. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Predicate } from '../../domain/filter/filter.js';
-import type { Field } from '../../domain/guest/fields.js';
-import type { Text } from '../../texts/text.js';
+import type { Predicate } from '../../model/filter/filter.js';
+import type { Field } from '../../model/guest/fields.js';
+import type { Text } from '../../model/texts/text.js';
 import { type Choice, options } from '../base/options.js';
 
 /** What is conditioned, and where a change goes. */

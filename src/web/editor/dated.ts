@@ -1,6 +1,6 @@
 /** The columns of a draft that show dates, and how their dates are written. Pure. */
-import type { TimeGrain } from '../../domain/dashboard/metric.js';
-import { type ColumnDates, type DateStyle, datePrecisions, dateStyles } from '../../domain/datamart/dates.js';
+import type { TimeGrain } from '../../model/dashboard/metric.js';
+import { type ColumnDates, type DateStyle, datePrecisions, dateStyles } from '../../model/datamart/dates.js';
 import type { Format } from '../base/format.js';
 import type { Choice } from '../base/options.js';
 import { type Catalogue, findField } from './catalogue.js';

@@ -1,8 +1,8 @@
 /** A definition in words, in the reader's language. Pure: texts from the definition stay texts. */
-import type { Calculation, ConditionTree, Dimension, VisualDefinition } from '../../domain/dashboard/metric.js';
-import type { ColumnRef } from '../../domain/datamart/datamart.js';
-import type { Condition, Predicate, Scalar } from '../../domain/filter/filter.js';
-import type { NewGuestDefinition } from '../../domain/guest/metric.js';
+import type { Calculation, ConditionTree, Dimension, VisualDefinition } from '../../model/dashboard/metric.js';
+import type { ColumnRef } from '../../model/datamart/datamart.js';
+import type { Condition, Predicate, Scalar } from '../../model/filter/filter.js';
+import type { NewGuestDefinition } from '../../model/guest/metric.js';
 import type { Format } from '../base/format.js';
 import { sameColumn } from './catalogue.js';
 import { aggregateName, grainName, offeredGrains } from './words.js';

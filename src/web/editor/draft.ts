@@ -1,5 +1,5 @@
 /** The definition that an editor changes, and its names. Every draft passes the schema of the service. */
-import type { Chart } from '../../domain/dashboard/chart.js';
+import type { Chart } from '../../model/dashboard/chart.js';
 import type {
   Calculation,
   Comparison,
@@ -8,9 +8,9 @@ import type {
   Measure,
   Sort,
   VisualDefinition,
-} from '../../domain/dashboard/metric.js';
-import type { TableRef } from '../../domain/datamart/datamart.js';
-import type { Condition } from '../../domain/filter/filter.js';
+} from '../../model/dashboard/metric.js';
+import type { TableRef } from '../../model/datamart/datamart.js';
+import type { Condition } from '../../model/filter/filter.js';
 import { type Deep, type Either, leavesOf, renamedIn, shelvesOf, treeOf } from './conditions.js';
 
 /** A condition on the values of a measure. */

@@ -2,7 +2,7 @@
  * The core of the editor: `edit(draft, catalogue, action)` returns the next draft. An action that is not possible
  * changes nothing, and `refusalOf` says why beforehand. Pure, so that every sequence of actions can be tested.
  */
-import type { Chart } from '../../domain/dashboard/chart.js';
+import type { Chart } from '../../model/dashboard/chart.js';
 import type {
   AggregateMeasure,
   Calculation,
@@ -11,11 +11,11 @@ import type {
   Measure,
   MeasureAggregate,
   TimeGrain,
-} from '../../domain/dashboard/metric.js';
-import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
-import type { ColumnDates } from '../../domain/datamart/dates.js';
-import type { Predicate } from '../../domain/filter/filter.js';
-import { withDimensionFormats, withMeasureFormats } from '../../domain/guest/column-formats.js';
+} from '../../model/dashboard/metric.js';
+import type { ColumnRef, TableRef } from '../../model/datamart/datamart.js';
+import type { ColumnDates } from '../../model/datamart/dates.js';
+import type { Predicate } from '../../model/filter/filter.js';
+import { withDimensionFormats, withMeasureFormats } from '../../model/guest/column-formats.js';
 import { areJoinable, type Catalogue, findField, findTable, titleOf } from './catalogue.js';
 import { hasRoomBeside } from './conditions.js';
 import { datedColumns, withDates } from './dated.js';

@@ -1,8 +1,8 @@
 /** Which values, grains and buckets fit a field. The service decides; these rules say the same beforehand. */
-import type { Calculation, Dimension, Measure, MeasureAggregate, TimeGrain } from '../../domain/dashboard/metric.js';
-import type { Predicate, Scalar } from '../../domain/filter/filter.js';
-import type { Period } from '../../domain/filter/period.js';
-import type { Field } from '../../domain/guest/fields.js';
+import type { Calculation, Dimension, Measure, MeasureAggregate, TimeGrain } from '../../model/dashboard/metric.js';
+import type { Predicate, Scalar } from '../../model/filter/filter.js';
+import type { Period } from '../../model/filter/period.js';
+import type { Field } from '../../model/guest/fields.js';
 import type { Draft } from './draft.js';
 
 /** Why an action is not possible. The editor has a sentence for each. */

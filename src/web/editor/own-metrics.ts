@@ -1,6 +1,6 @@
 /** The metrics that a guest may change, with what the token lets the guest do with each. */
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import type { OwnMetric } from '../../domain/guest/metric.js';
+import type { OwnMetric } from '../../model/guest/metric.js';
 import type { GuestClient } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import {

@@ -3,11 +3,11 @@
  * change is an action of the core, and asks for a preview that ends the one before.
  */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import type { Aggregate, Measure } from '../../domain/dashboard/metric.js';
-import type { ColumnRef } from '../../domain/datamart/datamart.js';
-import type { Predicate } from '../../domain/filter/filter.js';
-import type { Field } from '../../domain/guest/fields.js';
-import type { GuestMetric } from '../../domain/guest/view.js';
+import type { Aggregate, Measure } from '../../model/dashboard/metric.js';
+import type { ColumnRef } from '../../model/datamart/datamart.js';
+import type { Predicate } from '../../model/filter/filter.js';
+import type { Field } from '../../model/guest/fields.js';
+import type { GuestMetric } from '../../model/guest/view.js';
 import type { GuestClient } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { createGuestMetric } from '../base/guest-operations.js';

@@ -1,7 +1,7 @@
 /** A draft as a card shows it: the metric that the service would describe, and a client that asks for previews. */
-import { combiningOf } from '../../domain/guest/combining.js';
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { MetricAnswer } from '../../domain/query/engine.js';
+import { combiningOf } from '../../model/guest/combining.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { MetricAnswer } from '../../model/query/engine.js';
 import type { GuestClient } from '../base/client.js';
 import { type Draft, definitionOf } from './draft.js';
 

@@ -1,5 +1,5 @@
 /** The fields that the lists of the editor offer. Pure. */
-import type { ColumnRef } from '../../domain/datamart/datamart.js';
+import type { ColumnRef } from '../../model/datamart/datamart.js';
 import { type Catalogue, titleOf } from './catalogue.js';
 import type { Draft } from './draft.js';
 import { refusalOf } from './edit.js';

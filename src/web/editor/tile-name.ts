@@ -1,5 +1,5 @@
 /** What a tile is called where only its name fits. */
-import type { TileContent } from '../../domain/dashboard/tile.js';
+import type { TileContent } from '../../model/dashboard/tile.js';
 
 const greatestLength = 60;
 

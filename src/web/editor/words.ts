@@ -1,6 +1,6 @@
 /** What the editor says, in the reader's language. */
-import type { Aggregate, MeasureAggregate, TimeGrain } from '../../domain/dashboard/metric.js';
-import type { Text } from '../../texts/text.js';
+import type { Aggregate, MeasureAggregate, TimeGrain } from '../../model/dashboard/metric.js';
+import type { Text } from '../../model/texts/text.js';
 import type { ChartNeed } from './charts.js';
 
 const aggregateWords: Readonly<Record<Aggregate, (text: Text) => string>> = {

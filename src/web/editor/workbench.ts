@@ -1,7 +1,7 @@
 /** What a guest has in `<guestlist-editor>`: the list of own metrics, and the editor with a new metric or one of them. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import type { GuestFields } from '../../domain/guest/fields.js';
+import type { GuestFields } from '../../model/guest/fields.js';
 import type { GuestClient } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';

@@ -1,7 +1,7 @@
 /** The theme of an element: its own, else the one that the service chose, over the usual colours. */
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { GuestTheme } from '../../domain/guest/view.js';
-import type { Properties, Theme } from '../../theme/design-tokens.js';
+import type { GuestTheme } from '../../model/guest/view.js';
+import type { Properties, Theme } from '../../model/theme/design-tokens.js';
 import { loadPart } from '../base/load-part.js';
 
 const isOwn = (text: string | null): text is string => text?.trimStart().startsWith('{') === true;

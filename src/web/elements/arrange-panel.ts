@@ -9,7 +9,7 @@ import {
   type PropertyValues,
   type TemplateResult,
 } from 'lit';
-import type { Tile, TileContent, TilePlace } from '../../domain/dashboard/tile.js';
+import type { Tile, TileContent, TilePlace } from '../../model/dashboard/tile.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';

@@ -3,8 +3,8 @@
  * guest do with the chosen one. It reads arrangements only; the dashboard reads the cards.
  */
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import type { ListedBoard, OwnBoard } from '../../domain/guest/own-board.js';
-import type { GuestDashboard } from '../../domain/guest/view.js';
+import type { ListedBoard, OwnBoard } from '../../model/guest/own-board.js';
+import type { GuestDashboard } from '../../model/guest/view.js';
 import { type GuestError, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';

@@ -1,6 +1,6 @@
 /** The picture of a card, from what the card shows: the same answer, format, theme and width. */
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { MetricAnswer } from '../../domain/query/engine.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { MetricAnswer } from '../../model/query/engine.js';
 import { type Format, titleOf } from '../base/format.js';
 import { readChartTheme } from '../base/theme.js';
 import type { ChartView } from '../charts/chart-view.js';

@@ -1,7 +1,7 @@
 /** A card: shows one metric. A failure of its query stays on this card. */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { Cell, MetricAnswer } from '../../model/query/engine.js';
 import { type GuestClient, GuestError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { type Format, withClaimedUnit } from '../base/format.js';

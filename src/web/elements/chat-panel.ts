@@ -1,9 +1,9 @@
 /** A dialog in which a guest asks for a chart in words, refines it, and saves it. Earlier questions are kept in the page only. */
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Suggestion } from '../../domain/chat/suggestions.js';
-import type { NewGuestDefinition } from '../../domain/guest/metric.js';
-import type { GuestDashboard } from '../../domain/guest/view.js';
+import type { Suggestion } from '../../model/chat/suggestions.js';
+import type { NewGuestDefinition } from '../../model/guest/metric.js';
+import type { GuestDashboard } from '../../model/guest/view.js';
 import type { FilterValues, GuestClient } from '../base/client.js';
 import { dialogStyles, dialogView, showDialog } from '../base/dialog.js';
 import { failureText } from '../base/failure.js';

@@ -1,9 +1,9 @@
 /** One question with its answer, as the page keeps it. Pure. */
-import type { ChatAnswer, ChatTurn } from '../../domain/chat/chat.js';
-import type { Suggestion } from '../../domain/chat/suggestions.js';
-import type { NewGuestDefinition } from '../../domain/guest/metric.js';
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { Text } from '../../texts/text.js';
+import type { ChatAnswer, ChatTurn } from '../../model/chat/chat.js';
+import type { Suggestion } from '../../model/chat/suggestions.js';
+import type { NewGuestDefinition } from '../../model/guest/metric.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { Text } from '../../model/texts/text.js';
 import { type FilterValues, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';

@@ -1,8 +1,8 @@
 /** `<guestlist-dashboard token dashboard-id>`: the cards of one dashboard below its filter bar. */
 import { css, html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { ListedView } from '../../domain/guest/saved-view.js';
-import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
+import type { ListedView } from '../../model/guest/saved-view.js';
+import type { GuestDashboard, GuestMetric } from '../../model/guest/view.js';
 import { type FilterValues, type GuestClient, GuestError, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { restoreGuestLayout, saveGuestLayout } from '../base/guest-operations.js';

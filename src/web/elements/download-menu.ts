@@ -1,6 +1,6 @@
 /** A button that opens a menu of downloads. Fires `choose` with the kind of file. */
 import { css, html, LitElement } from 'lit';
-import type { Text } from '../../texts/text.js';
+import type { Text } from '../../model/texts/text.js';
 import { downloadIcon } from '../base/icons.js';
 import { baseStyles } from '../base/theme.js';
 

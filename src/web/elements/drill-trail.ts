@@ -1,6 +1,6 @@
 /** The breadcrumb trail above a chart that the guest has drilled into: one button for each step back, and one for the start. */
 import { html, type TemplateResult } from 'lit';
-import type { Text } from '../../texts/text.js';
+import type { Text } from '../../model/texts/text.js';
 import type { DrillStep } from '../base/client.js';
 
 /** `title` and `label`: the column and the value as the reader sees them. */

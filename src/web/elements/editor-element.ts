@@ -3,8 +3,8 @@
  * Without a permission for either, the element shows nothing. The editor itself is a chunk.
  */
 import { css, html, type TemplateResult } from 'lit';
-import type { GuestFields } from '../../domain/guest/fields.js';
-import type { GuestDashboard } from '../../domain/guest/view.js';
+import type { GuestFields } from '../../model/guest/fields.js';
+import type { GuestDashboard } from '../../model/guest/view.js';
 import { type GuestClient, GuestError } from '../base/client.js';
 import { listGuestFields } from '../base/guest-operations.js';
 import { loadPart } from '../base/load-part.js';

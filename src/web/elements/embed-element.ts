@@ -3,7 +3,7 @@
  * report failures to the page. `connection.ts` has the token.
  */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import type { GuestTheme } from '../../domain/guest/view.js';
+import type { GuestTheme } from '../../model/guest/view.js';
 import { type GuestClient, GuestError, isRecord, OutageError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { createFormat } from '../base/format.js';

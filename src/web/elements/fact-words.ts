@@ -1,6 +1,6 @@
 /** A computed fact as a sentence in the reader's language. Pure. */
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { Fact, Place } from '../../domain/summary/facts.js';
+import type { Fact, Place } from '../../model/chat/facts.js';
+import type { GuestMetric } from '../../model/guest/view.js';
 import { apart } from '../base/apart.js';
 import { type Format, numbersOf, withClaimedUnit } from '../base/format.js';
 import { datesOf } from '../charts/model/columns.js';

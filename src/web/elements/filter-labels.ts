@@ -1,5 +1,5 @@
 /** Labels of values that are chosen before a list was opened: in the address, by the token, by default. A chunk of its own. */
-import type { GuestFilter } from '../../domain/guest/view.js';
+import type { GuestFilter } from '../../model/guest/view.js';
 import type { LoadFilterOptions } from '../filters/filter-bar.js';
 import type { FilterLabels } from '../filters/filter-values.js';
 

@@ -1,6 +1,6 @@
 /** Marks that the page gives a dashboard before any card has an answer, in the words of their cards. A chunk of its own. */
-import type { CrossFilter, GuestDashboard } from '../../domain/guest/view.js';
-import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+import type { CrossFilter, GuestDashboard } from '../../model/guest/view.js';
+import type { AnswerColumn, Cell } from '../../model/query/engine.js';
 import { isRecord } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { grainOf } from '../charts/model/columns.js';

@@ -1,7 +1,7 @@
 /** The positions of a dashboard's cards on its grid of 12 columns. */
-import type { LayoutCard } from '../../domain/dashboard/dashboard.js';
-import type { Tile } from '../../domain/dashboard/tile.js';
-import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
+import type { LayoutCard } from '../../model/dashboard/dashboard.js';
+import type { Tile } from '../../model/dashboard/tile.js';
+import type { GuestDashboard, GuestMetric } from '../../model/guest/view.js';
 
 export type Place = Omit<LayoutCard, 'metricId'>;
 export type PlacedCard = { readonly metric: GuestMetric; readonly place: Place };

@@ -3,9 +3,9 @@
  * value replaces the mark, and the same value removes the mark.
  */
 import { html, type TemplateResult } from 'lit';
-import type { CrossFilter, GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
-import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
-import type { Text } from '../../texts/text.js';
+import type { CrossFilter, GuestDashboard, GuestMetric } from '../../model/guest/view.js';
+import type { AnswerColumn, Cell } from '../../model/query/engine.js';
+import type { Text } from '../../model/texts/text.js';
 import { type Format, titleOf } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { labelOf } from '../charts/model/columns.js';

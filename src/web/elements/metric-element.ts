@@ -1,6 +1,6 @@
 /** `<guestlist-metric token metric-id>`: one metric, read from a metric embed or, with `dashboard-id`, through a dashboard. */
 import { css, html, type TemplateResult } from 'lit';
-import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
+import type { GuestDashboard, GuestMetric } from '../../model/guest/view.js';
 import { type GuestClient, GuestError } from '../base/client.js';
 import { exported } from '../base/parts.js';
 import { stateStyles } from '../base/states.js';

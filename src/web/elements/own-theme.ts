@@ -1,6 +1,6 @@
 /** Entry point of a chunk: reads the theme that a page gives to an element. */
-import { themeWarnings } from '../../theme/contrast.js';
-import { decodeTheme, type Theme } from '../../theme/design-tokens.js';
+import { themeWarnings } from '../../model/theme/contrast.js';
+import { decodeTheme, type Theme } from '../../model/theme/design-tokens.js';
 
 /** Says on the console what is wrong with the theme, and returns what is right. */
 export const readOwnTheme = (text: string): Theme => {

@@ -3,9 +3,9 @@
  * calls `changed` after every change of state. Renders nothing.
  */
 
-import type { Sort } from '../../domain/dashboard/metric.js';
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
+import type { Sort } from '../../model/dashboard/metric.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { Question } from '../base/batch.js';
 import { type FilterValues, type GuestClient, GuestError } from '../base/client.js';
 import { type Format, titleOf } from '../base/format.js';

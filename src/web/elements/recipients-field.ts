@@ -2,8 +2,8 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { readAddress } from '../../domain/deliver/address.js';
-import { type Audience, mostNamed, type Recipients } from '../../domain/deliver/recipients.js';
+import { readAddress } from '../../model/schedule/address.js';
+import { type Audience, mostNamed, type Recipients } from '../../model/schedule/recipients.js';
 import type { Format } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { matcher } from '../base/search.js';

@@ -1,6 +1,6 @@
 /** A dialog with the underlying rows of a metric, page by page. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import type { MetricAnswer } from '../../domain/query/engine.js';
+import type { MetricAnswer } from '../../model/query/engine.js';
 import { dialogStyles, dialogView, showDialog } from '../base/dialog.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';

@@ -1,9 +1,9 @@
 /** What the form of a schedule holds, from a schedule and back to a request. Pure. */
-import type { Alert, AlertCondition } from '../../domain/deliver/alert.js';
-import type { Recipients } from '../../domain/deliver/recipients.js';
-import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
-import type { ReportFormat } from '../../domain/deliver/schedule.js';
-import type { GuestMetric } from '../../domain/guest/view.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { Alert, AlertCondition } from '../../model/schedule/alert.js';
+import type { Recipients } from '../../model/schedule/recipients.js';
+import type { Recurrence, Weekday } from '../../model/schedule/recurrence.js';
+import type { ReportFormat } from '../../model/schedule/schedule.js';
 import type { FilterValues } from '../base/client.js';
 import type {
   createGuestSchedule,

@@ -3,7 +3,7 @@
  * Each form adds whom it goes to. A form keeps its draft by `changed` (schedule-draft.ts).
  */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { ReportFormat } from '../../domain/deliver/schedule.js';
+import type { ReportFormat } from '../../model/schedule/schedule.js';
 import type { Format } from '../base/format.js';
 import { type Choice, options } from '../base/options.js';
 import type { Card, Draft, Every } from './schedule-draft.js';

@@ -1,8 +1,8 @@
 /** The form of a report or an alert. It holds a draft; the service decides whether it makes sense. */
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { Audience } from '../../domain/deliver/recipients.js';
-import type { ReportFormat } from '../../domain/deliver/schedule.js';
-import type { GuestMetric } from '../../domain/guest/view.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { Audience } from '../../model/schedule/recipients.js';
+import type { ReportFormat } from '../../model/schedule/schedule.js';
 import type { FilterValues } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';

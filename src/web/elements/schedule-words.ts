@@ -1,11 +1,11 @@
 /** Schedules and deliveries in the reader's words. */
-import type { Alert, AlertCondition } from '../../domain/deliver/alert.js';
-import type { ToldState } from '../../domain/deliver/history.js';
-import type { Audience, Recipients } from '../../domain/deliver/recipients.js';
-import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
-import type { DeliveryReason, ReportFormat } from '../../domain/deliver/schedule.js';
-import type { GuestMetric } from '../../domain/guest/view.js';
-import type { Text } from '../../texts/text.js';
+import type { GuestMetric } from '../../model/guest/view.js';
+import type { Alert, AlertCondition } from '../../model/schedule/alert.js';
+import type { ToldState } from '../../model/schedule/history.js';
+import type { Audience, Recipients } from '../../model/schedule/recipients.js';
+import type { Recurrence, Weekday } from '../../model/schedule/recurrence.js';
+import type { DeliveryReason, ReportFormat } from '../../model/schedule/schedule.js';
+import type { Text } from '../../model/texts/text.js';
 import { apart } from '../base/apart.js';
 import type { Format } from '../base/format.js';
 import { type Every, hourly, type SentDelivery, type SentSchedule } from './schedule-draft.js';

@@ -1,8 +1,8 @@
 /** A dialog with a guest's own reports and alerts of a dashboard: the list, the form and the history. */
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Audience } from '../../domain/deliver/recipients.js';
-import type { GuestDashboard } from '../../domain/guest/view.js';
+import type { GuestDashboard } from '../../model/guest/view.js';
+import type { Audience } from '../../model/schedule/recipients.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
 import { dialogStyles, dialogView, showDialog } from '../base/dialog.js';
 import { failureText } from '../base/failure.js';

@@ -1,7 +1,7 @@
 /** The language of one element: its attribute `language`, else the nearest `lang` of the page, else the browser's. */
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import { directionOf, type Language, languageOf } from '../../texts/language.js';
-import type { Texts } from '../../texts/text.js';
+import { directionOf, type Language, languageOf } from '../../model/texts/language.js';
+import type { Texts } from '../../model/texts/text.js';
 import { loadTexts } from '../base/texts.js';
 
 type Host = ReactiveControllerHost & Element & { readonly language: string | null };

@@ -1,7 +1,7 @@
 /** A dialog that says what stands out on the dashboard: computed facts, and a text of a model where there is one. */
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { GuestDashboard } from '../../domain/guest/view.js';
-import type { Summary } from '../../domain/summary/summary.js';
+import type { Summary } from '../../model/chat/summary.js';
+import type { GuestDashboard } from '../../model/guest/view.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
 import { dialogStyles, dialogView, showDialog } from '../base/dialog.js';
 import { failureText } from '../base/failure.js';

@@ -1,6 +1,6 @@
 /** `<guestlist-tile>`: a heading, a text or a picture between the cards of a dashboard. */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import type { Tile } from '../../domain/dashboard/tile.js';
+import type { Tile } from '../../model/dashboard/tile.js';
 import { baseStyles } from '../base/theme.js';
 import type { Place } from './layout.js';
 import { type Block, type Inline, parseTileText } from './tile-text.js';

@@ -1,6 +1,6 @@
 /** What a guest may do besides reading the cards: reports and alerts, and questions in words. Each opens a dialog. */
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { GuestDashboard } from '../../domain/guest/view.js';
+import type { GuestDashboard } from '../../model/guest/view.js';
 import type { FilterValues, GuestClient } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';

@@ -3,9 +3,9 @@
  * whose value the token enforces and shows is locked: its value has no control.
  */
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import type { FilterValue } from '../../domain/filter/filter.js';
-import type { ListedView } from '../../domain/guest/saved-view.js';
-import type { GuestFilter } from '../../domain/guest/view.js';
+import type { FilterValue } from '../../model/filter/filter.js';
+import type { ListedView } from '../../model/guest/saved-view.js';
+import type { GuestFilter } from '../../model/guest/view.js';
 import type { FilterValues, OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { closeIcon, lockIcon } from '../base/icons.js';

@@ -1,6 +1,6 @@
 /** Reads filter values for the controls of the filter bar, and writes them in words. */
-import type { FilterValue } from '../../domain/filter/filter.js';
-import type { GuestFilter } from '../../domain/guest/view.js';
+import type { FilterValue } from '../../model/filter/filter.js';
+import type { GuestFilter } from '../../model/guest/view.js';
 import { type FilterValues, isRecord } from '../base/client.js';
 import type { Format } from '../base/format.js';
 

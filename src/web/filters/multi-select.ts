@@ -4,7 +4,7 @@
  */
 import { css, html, LitElement, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { GuestOption } from '../../domain/guest/view.js';
+import type { GuestOption } from '../../model/guest/view.js';
 import type { OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { checkIcon, downIcon } from '../base/icons.js';

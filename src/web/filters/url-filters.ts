@@ -10,8 +10,8 @@
  * the URL but not read back, so that a bookmark or another guest's link never turns an old restriction into a choice. All other parameters belong
  * to the page and keep their value and position.
  */
-import type { FilterValue } from '../../domain/filter/filter.js';
-import type { GuestFilter } from '../../domain/guest/view.js';
+import type { FilterValue } from '../../model/filter/filter.js';
+import type { GuestFilter } from '../../model/guest/view.js';
 import type { FilterValues } from '../base/client.js';
 import { datesIn, earliest, latest, numberIn, rangeIn, stringsIn, valueFor } from './filter-values.js';
 

@@ -1,5 +1,5 @@
 /** Writes one dashboard's filters to the page's URL. Replaces the current history entry and keeps the hash. */
-import type { GuestFilter } from '../../domain/guest/view.js';
+import type { GuestFilter } from '../../model/guest/view.js';
 import type { FilterValues } from '../base/client.js';
 import { ownUrlFilters, readUrlFilters, unfitUrlFilters, writeUrlFilters } from './url-filters.js';
 

@@ -3,7 +3,7 @@
  * list only; the dashboard holds the filters.
  */
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { ListedView } from '../../domain/guest/saved-view.js';
+import type { ListedView } from '../../model/guest/saved-view.js';
 import type { FilterValues, GuestError } from '../base/client.js';
 import { dialogStyles, dialogView } from '../base/dialog.js';
 import { failureText } from '../base/failure.js';

@@ -1,6 +1,6 @@
-import { clientOf } from '../../../domain/datamart/tenant.js';
-import { readHost } from '../../../domain/host.js';
-import type { Datasource, ServerConnection } from '../../../domain/organization.js';
+import { clientOf } from '../../../model/datamart/tenant.js';
+import { readHost } from '../../../model/host.js';
+import type { Datasource, ServerConnection } from '../../../model/organization.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';

@@ -1,7 +1,7 @@
 import { DefaultQueryCompiler, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, sql } from 'kysely';
-import type { TimeGrain } from '../../../domain/dashboard/metric.js';
-import type { CompareOperator } from '../../../domain/filter/filter.js';
-import type { Period } from '../../../domain/filter/period.js';
+import type { TimeGrain } from '../../../model/dashboard/metric.js';
+import type { CompareOperator } from '../../../model/filter/filter.js';
+import type { Period } from '../../../model/filter/period.js';
 import { plainAggregate } from '../aggregate.js';
 import {
   type Bound,

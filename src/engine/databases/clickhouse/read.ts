@@ -1,5 +1,5 @@
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
-import type { Cell } from '../../../domain/query/engine.js';
+import type { Cell } from '../../../model/query/engine.js';
 import { MalformedAnswer } from '../../../platform/answer-guard.js';
 import { batchBytes, collect, hand, ReadLimitReached, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
 import { type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';

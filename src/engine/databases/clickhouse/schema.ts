@@ -1,4 +1,4 @@
-import type { ClientDatabases, SourceTable } from '../../../domain/datamart/source-schema.js';
+import type { ClientDatabases, SourceTable } from '../../../model/datamart/source-schema.js';
 import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables } from '../source-tables.js';
 import { isNullableType, parseClickHouseType } from './types.js';

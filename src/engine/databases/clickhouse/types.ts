@@ -1,4 +1,4 @@
-import { bareClickHouseType, datatypeOf } from '../../../domain/datamart/datatypes.js';
+import { bareClickHouseType, datatypeOf } from '../../../model/datamart/datatypes.js';
 import { otherType, type SqlType } from '../sql-type.js';
 
 /** Whether the column may hold NULL. */

@@ -1,5 +1,5 @@
-import { bareClickHouseType } from '../../../domain/datamart/datatypes.js';
-import type { AnswerColumn, Cell } from '../../../domain/query/engine.js';
+import { bareClickHouseType } from '../../../model/datamart/datatypes.js';
+import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
 import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { isNumeric, type SqlKind, type SqlType } from '../sql-type.js';
 import { parseClickHouseType } from './types.js';

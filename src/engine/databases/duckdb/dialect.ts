@@ -1,6 +1,6 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
-import type { TimeGrain } from '../../../domain/dashboard/metric.js';
-import type { Period } from '../../../domain/filter/period.js';
+import type { TimeGrain } from '../../../model/dashboard/metric.js';
+import type { Period } from '../../../model/filter/period.js';
 import { plainAggregate } from '../aggregate.js';
 import type { Bound, Column } from '../dialect.js';
 import { type Dialect, firstDay, firstMonday, type Sql } from '../dialect.js';

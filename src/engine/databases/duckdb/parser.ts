@@ -2,7 +2,7 @@
  * Parses with DuckDB's own serializer, in a database that can reach nothing. The printed SQL must parse to the same
  * tree again.
  */
-import { handled } from '../../../domain/handled.js';
+import { handled } from '../../../model/handled.js';
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
 import { placeAt } from '../../parsing/place.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';

@@ -8,7 +8,7 @@ import {
   listValue,
   VARCHAR,
 } from '@duckdb/node-api';
-import type { Cell } from '../../../domain/query/engine.js';
+import type { Cell } from '../../../model/query/engine.js';
 import { batchBytes, collect, hand, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
 import { type ResultTable, type Running, refuseLate, type Sink, textOf } from '../../connections/database.js';
 import type { Statement } from '../dialect.js';

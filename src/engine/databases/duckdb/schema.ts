@@ -1,5 +1,5 @@
-import { datatypeOf } from '../../../domain/datamart/datatypes.js';
-import type { SourceTable } from '../../../domain/datamart/source-schema.js';
+import { datatypeOf } from '../../../model/datamart/datatypes.js';
+import type { SourceTable } from '../../../model/datamart/source-schema.js';
 import { refuseConnection } from '../../connections/database.js';
 import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../source-tables.js';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { TimeGrain } from '../../../domain/dashboard/metric.js';
+import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { Column } from '../dialect.js';
 import { firstDay, type Sql } from '../dialect.js';
 import type { SqlType } from '../sql-type.js';

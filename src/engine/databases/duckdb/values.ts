@@ -10,7 +10,7 @@ import {
   DuckDBTypeId,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import type { AnswerColumn, Cell } from '../../../domain/query/engine.js';
+import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
 import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { floatType, type SqlType } from '../sql-type.js';
 

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Connection, ConnectionOptions, QueryError } from 'mysql2/promise';
-import { clientOf } from '../../../domain/datamart/tenant.js';
-import type { Datasource, ServerConnection } from '../../../domain/organization.js';
+import { clientOf } from '../../../model/datamart/tenant.js';
+import type { Datasource, ServerConnection } from '../../../model/organization.js';
 import { guardReads } from '../../../platform/answer-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';

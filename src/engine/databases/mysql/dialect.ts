@@ -1,7 +1,7 @@
 import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
-import type { TimeGrain } from '../../../domain/dashboard/metric.js';
-import { isNotFinite } from '../../../domain/filter/exact-number.js';
-import type { Period } from '../../../domain/filter/period.js';
+import type { TimeGrain } from '../../../model/dashboard/metric.js';
+import { isNotFinite } from '../../../model/filter/exact-number.js';
+import type { Period } from '../../../model/filter/period.js';
 import { plainAggregate } from '../aggregate.js';
 import { columnName } from '../catalog.js';
 import type { Bound, Column } from '../dialect.js';

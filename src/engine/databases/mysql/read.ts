@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { Connection, FieldPacket } from 'mysql2/promise';
-import type { Cell } from '../../../domain/query/engine.js';
-import { Refusal } from '../../../domain/refusal.js';
+import type { Cell } from '../../../model/query/engine.js';
+import { Refusal } from '../../../model/refusal.js';
 import {
   batchBytes,
   collect,

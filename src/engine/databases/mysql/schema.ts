@@ -1,6 +1,6 @@
-import { datatypeOf, mayBeBoolean } from '../../../domain/datamart/datatypes.js';
-import type { ClientDatabases, SourceTable } from '../../../domain/datamart/source-schema.js';
-import type { Cell } from '../../../domain/query/engine.js';
+import { datatypeOf, mayBeBoolean } from '../../../model/datamart/datatypes.js';
+import type { ClientDatabases, SourceTable } from '../../../model/datamart/source-schema.js';
+import type { Cell } from '../../../model/query/engine.js';
 import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables, type SourceKey } from '../source-tables.js';
 import { otherType, type SqlType } from '../sql-type.js';

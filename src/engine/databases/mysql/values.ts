@@ -1,5 +1,5 @@
-import { datatypeOf } from '../../../domain/datamart/datatypes.js';
-import type { AnswerColumn, Cell } from '../../../domain/query/engine.js';
+import { datatypeOf } from '../../../model/datamart/datatypes.js';
+import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
 import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { floatType, otherType, type SqlType } from '../sql-type.js';
 

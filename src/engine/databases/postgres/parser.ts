@@ -2,7 +2,7 @@
  * Parses with PostgreSQL's own grammar (WebAssembly) and prints with pgsql-deparser. The printed SQL must parse to
  * the same tree again.
  */
-import type { TextPlace } from '../../../domain/text-place.js';
+import type { TextPlace } from '../../../model/text-place.js';
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
 import { placeAt } from '../../parsing/place.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';

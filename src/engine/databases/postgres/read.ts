@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Client, FieldDef, Query, QueryArrayConfig, QueryArrayResult } from 'pg';
-import { handled } from '../../../domain/handled.js';
+import { handled } from '../../../model/handled.js';
 import {
   batchBytes,
   collect,

@@ -1,4 +1,4 @@
-import type { AnswerColumn, Cell } from '../../../domain/query/engine.js';
+import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
 import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { floatType, type SqlType, unboundedDecimal } from '../sql-type.js';
 

@@ -1,5 +1,5 @@
-import type { Reason } from '../../../domain/reasons.js';
-import { placeOf } from '../../../domain/text-place.js';
+import type { Reason } from '../../../model/reasons.js';
+import { placeOf } from '../../../model/text-place.js';
 import { refuseQuery } from '../../databases/refuse.js';
 import { writtenPlace } from '../place.js';
 

@@ -1,4 +1,4 @@
-import type { Reason } from '../../../domain/reasons.js';
+import type { Reason } from '../../../model/reasons.js';
 import type { Feature, Grammar } from './grammar.js';
 import { refuseAt, type Token, tokensOf } from './lexer.js';
 import type { Name, Query } from './tree.js';

@@ -1,5 +1,5 @@
 /** Resolves the names of a SELECT: tables, CTEs, aliases, variables and the columns of its result. */
-import type { Reason } from '../../../domain/reasons.js';
+import type { Reason } from '../../../model/reasons.js';
 import type { Path } from '../sql-parser.js';
 import { nodesOf } from '../sql-tree.js';
 import type { Grammar } from './grammar.js';

@@ -1,4 +1,4 @@
-import type { Reason } from '../../../domain/reasons.js';
+import type { Reason } from '../../../model/reasons.js';
 import { nodesOf } from '../sql-tree.js';
 import type { Grammar } from './grammar.js';
 import type { Call, Column, Expression, Order, Query } from './tree.js';

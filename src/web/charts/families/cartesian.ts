@@ -1,5 +1,5 @@
 /** Lines, areas and bars on two axes: line, stepped, area, time series, bar, row, stack, combo. Pure. */
-import type { ChartSeries } from '../../../domain/dashboard/chart.js';
+import type { ChartSeries } from '../../../model/dashboard/chart.js';
 import { numbersOf } from '../../base/format.js';
 import {
   type Axis,

@@ -1,5 +1,5 @@
 /** Parts of a whole: pie, doughnut and funnel. Pure. */
-import type { Cell } from '../../../domain/query/engine.js';
+import type { Cell } from '../../../model/query/engine.js';
 import { numberOf, titleOf } from '../../base/format.js';
 import { asMeasure, columnsOf, combineOf, labelOf } from '../model/columns.js';
 import {

@@ -1,5 +1,5 @@
 /** Points by two measures: scatter, and bubble, where a third measure is the size. Pure. */
-import type { AnswerColumn } from '../../../domain/query/engine.js';
+import type { AnswerColumn } from '../../../model/query/engine.js';
 import { numberOf, numbersOf, titleOf } from '../../base/format.js';
 import { grid, valueAxis } from '../model/axes.js';
 import { columnsOf, labelOf, type Row } from '../model/columns.js';

@@ -1,8 +1,8 @@
 /** Which columns of an answer a chart draws, and how many of the rows the answer holds. Pure. */
-import type { TimeGrain } from '../../../domain/dashboard/metric.js';
-import type { ColumnDates } from '../../../domain/datamart/dates.js';
-import type { Combine, GuestChart } from '../../../domain/guest/view.js';
-import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
+import type { TimeGrain } from '../../../model/dashboard/metric.js';
+import type { ColumnDates } from '../../../model/datamart/dates.js';
+import type { Combine, GuestChart } from '../../../model/guest/view.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../../model/query/engine.js';
 import { type Format, type NumberHint, numbersOf, titleOf } from '../../base/format.js';
 
 export type Row = MetricAnswer['rows'][number];

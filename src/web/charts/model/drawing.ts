@@ -3,9 +3,9 @@
  * and language give the same picture. It knows neither the page nor the service.
  */
 import type { EChartsCoreOption } from 'echarts/core';
-import type { GuestChart } from '../../../domain/guest/view.js';
-import type { Cell, MetricAnswer } from '../../../domain/query/engine.js';
-import type { ChartTheme } from '../../../theme/palette.js';
+import type { GuestChart } from '../../../model/guest/view.js';
+import type { Cell, MetricAnswer } from '../../../model/query/engine.js';
+import type { ChartTheme } from '../../../model/theme/palette.js';
 import type { Format } from '../../base/format.js';
 import type { Choice, Offered } from './plot.js';
 import type { Slot, SlotMemory } from './slots.js';

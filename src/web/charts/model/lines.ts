@@ -1,5 +1,5 @@
 /** Reference lines: a target, a limit or an average across a chart with axes. Pure. */
-import type { ReferenceLine } from '../../../domain/dashboard/chart.js';
+import type { ReferenceLine } from '../../../model/dashboard/chart.js';
 import { numbersOf } from '../../base/format.js';
 import type { Drawing, TipLine } from './drawing.js';
 import type { Plot } from './plot.js';

@@ -1,6 +1,6 @@
 /** Charts with two axes for readers of right-to-left languages. Pure. */
 import type { EChartsCoreOption } from 'echarts/core';
-import { directionOf } from '../../../texts/language.js';
+import { directionOf } from '../../../model/texts/language.js';
 import type { Axis } from './axes.js';
 import type { Drawing } from './drawing.js';
 

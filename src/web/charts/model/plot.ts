@@ -1,8 +1,8 @@
 /** Turns an answer's rows into the points and series of charts with axes. Pure: knows neither ECharts nor the page. */
 
-import type { TimeGrain } from '../../../domain/dashboard/metric.js';
-import type { Combine, GuestChart } from '../../../domain/guest/view.js';
-import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
+import type { TimeGrain } from '../../../model/dashboard/metric.js';
+import type { Combine, GuestChart } from '../../../model/guest/view.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../../model/query/engine.js';
 import { type Format, numberOf, timeOf } from '../../base/format.js';
 import { columnsOf, combineOf, grainOf, labelOf, type Row, targetName } from './columns.js';
 import { type Slot, type SlotMemory, slotOf, valueKey } from './slots.js';

@@ -2,7 +2,7 @@
  * Which colour a value of a dimension has: the one that the author pinned, or the next place of the palette when the value
  * first appears. A dashboard has one memory, so that a value keeps its colour whatever the filters are.
  */
-import type { AnswerColumn, Cell } from '../../../domain/query/engine.js';
+import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
 import type { Row } from './columns.js';
 
 /** A place of the palette, beyond its end too; a colour that the author pinned; null: what is no value, as “Other”. */

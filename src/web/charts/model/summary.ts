@@ -1,7 +1,7 @@
 /** Sentences that say what a chart shows, for readers who do not see it. Pure. */
-import type { GuestChart } from '../../../domain/guest/view.js';
-import type { MetricAnswer } from '../../../domain/query/engine.js';
-import type { Text } from '../../../texts/text.js';
+import type { GuestChart } from '../../../model/guest/view.js';
+import type { MetricAnswer } from '../../../model/query/engine.js';
+import type { Text } from '../../../model/texts/text.js';
 import { type Format, type NumberHint, numbersOf } from '../../base/format.js';
 import { truncationNote } from './columns.js';
 import type { Plot } from './plot.js';

@@ -1,6 +1,6 @@
 /** What the picture of a card shows. Plain values: a picture is drawn without the page. */
 import type { ECharts } from 'echarts/core';
-import type { ChartTheme } from '../../../theme/palette.js';
+import type { ChartTheme } from '../../../model/theme/palette.js';
 import type { Draw, Drawing } from '../model/drawing.js';
 import type { Start } from '../model/echarts.js';
 

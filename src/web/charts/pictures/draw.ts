@@ -1,7 +1,7 @@
 /** Draws the picture of a card as PNG or SVG. Nothing of it becomes a part of the page. */
 import { type ECharts, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
-import { escapeMarkup } from '../../../domain/markup.js';
+import { escapeMarkup } from '../../../model/markup.js';
 import { arrange, type Measure } from './arrange.js';
 import type { CardPicture, ImageType, Mark, Sheet } from './content.js';
 

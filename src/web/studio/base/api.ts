@@ -1,6 +1,6 @@
 /** Calls the server of Studio: operations of the service, commands of the gateway, and views as a tenant's user. */
 import type { Answer, CommandInput, CommandName } from '../../../compose/commands.js';
-import type { StudioRole } from '../../../domain/studio/person.js';
+import type { StudioRole } from '../../../model/person.js';
 import { type OperationAnswer, type OperationInput, requestOf } from '../../base/operations.js';
 import { routes } from './operations.js';
 

@@ -1,5 +1,5 @@
 /** Asks for the rows of a metric that is not saved, as the user of a view reads them, and for its statement. */
-import type { MetricAnswer } from '../../../domain/query/engine.js';
+import type { MetricAnswer } from '../../../model/query/engine.js';
 import { answerIn, GuestError, isRecord } from '../../base/client.js';
 import { type Api, type CommandInput, StudioError, type View } from './api.js';
 

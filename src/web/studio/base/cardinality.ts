@@ -1,5 +1,5 @@
 /** What one may say about a relationship of two columns, and who says it: a key, a person, or the rows. Pure functions. */
-import type { Cardinality } from '../../../domain/datamart/datamart.js';
+import type { Cardinality } from '../../../model/datamart/datamart.js';
 import type { OperationAnswer } from './api.js';
 import type { Relationship } from './model-edit.js';
 import type { Keys } from './model-tenancy.js';

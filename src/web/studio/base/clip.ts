@@ -2,7 +2,7 @@
  * Cards and tiles as a text for the clipboard. The text that is pasted may come from anywhere: its frame is checked here,
  * and the service checks every definition, tile and filter with its own schema before it writes anything.
  */
-import type { Tile, TileContent } from '../../../domain/dashboard/tile.js';
+import type { Tile, TileContent } from '../../../model/dashboard/tile.js';
 import type { Card, TemplateData, TemplateFilter, TemplateMetric } from './template.js';
 
 type Place = Pick<Card, 'x' | 'y' | 'w' | 'h'>;

@@ -5,7 +5,7 @@ import {
   type DateStyle,
   datePrecisions,
   dateStyles,
-} from '../../../domain/datamart/dates.js';
+} from '../../../model/datamart/dates.js';
 import { createFormat } from '../../base/format.js';
 import type { Choice } from '../../base/options.js';
 import { sampleDate } from '../../editor/dated.js';

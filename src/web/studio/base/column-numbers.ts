@@ -1,5 +1,5 @@
 /** How numbers of a column are written, as one choice with a detail. Pure functions. */
-import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
+import type { ColumnNumbers } from '../../../model/datamart/datamart.js';
 
 export const numberKinds = ['plain', 'percent', 'money', 'unit'] as const;
 export type NumberKind = (typeof numberKinds)[number];

@@ -1,6 +1,6 @@
 /** Templates: the dashboards of a workspace, whose content is read with a digest and written only over that digest. */
 
-import type { MetricDefinition } from '../../../domain/dashboard/metric.js';
+import type { MetricDefinition } from '../../../model/dashboard/metric.js';
 import type { Api, OperationAnswer, OperationInput } from './api.js';
 import type { TemplateData, TemplateFilter, TemplateMetric } from './template.js';
 import { newId } from './tiles.js';

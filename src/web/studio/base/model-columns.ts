@@ -1,6 +1,6 @@
 /** The columns of a model, as filters of dashboards may name them. */
-import { abilitiesOf } from '../../../domain/dashboard/abilities.js';
-import { columnKind } from '../../../domain/datamart/datatypes.js';
+import { abilitiesOf } from '../../../model/dashboard/abilities.js';
+import { columnKind } from '../../../model/datamart/datatypes.js';
 import type { Api } from './api.js';
 import type { StoredColumn } from './model-edit.js';
 

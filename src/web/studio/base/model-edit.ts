@@ -1,5 +1,5 @@
 /** A model that exists, and changes to it. Pure functions; fields that Studio does not change stay as they are. */
-import type { NamedType } from '../../../domain/datamart/datatypes.js';
+import type { NamedType } from '../../../model/datamart/datatypes.js';
 import type { OperationAnswer, OperationInput } from './api.js';
 
 type Listed = OperationAnswer<'listDatamarts'>['data'][number];

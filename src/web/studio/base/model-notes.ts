@@ -2,7 +2,7 @@
  * What a model says about its tables and columns in words, as the semantic layer has it, and changes to it. Pure
  * functions; a change names only what differs.
  */
-import { visibleTables } from '../../../domain/datamart/datamart.js';
+import { visibleTables } from '../../../model/datamart/datamart.js';
 import {
   columnTypeNames,
   completionScore,
@@ -10,7 +10,7 @@ import {
   fitsColumnType,
   type SemanticColumn,
   type SemanticTable,
-} from '../../../domain/datamart/semantic-layer.js';
+} from '../../../model/datamart/semantic-layer.js';
 import { matcher } from '../../base/search.js';
 import { keyOf, type StoredColumn, type StoredModel, typeOfColumn } from './model-edit.js';
 

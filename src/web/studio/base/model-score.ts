@@ -2,7 +2,7 @@
  * How well a model is described, and what to do next. The score is the one of the interface (`completionScore`); each
  * thing to do says what it adds. Pure functions.
  */
-import { scoreWeights } from '../../../domain/datamart/semantic-layer.js';
+import { scoreWeights } from '../../../model/datamart/semantic-layer.js';
 import { keyOf } from './model-edit.js';
 import { type Described, scoreOf, semanticTables } from './model-notes.js';
 import { type Keys, stateOf, type TableTenancy } from './model-tenancy.js';

@@ -1,11 +1,11 @@
 /** Whose rows the tables of a model hold before it is saved, decided by the functions with which the service decides it. */
-import type { Datamart, Tenancy } from '../../../domain/datamart/datamart.js';
-import { nameTables, type RelationshipDraft, relationshipsOf } from '../../../domain/datamart/relationships.js';
+import type { Datamart, Tenancy } from '../../../model/datamart/datamart.js';
+import { nameTables, type RelationshipDraft, relationshipsOf } from '../../../model/datamart/relationships.js';
 import {
   type DescribedOwnership,
   describeOwnership,
   tableOwnerships,
-} from '../../../domain/datamart/table-ownership.js';
+} from '../../../model/datamart/table-ownership.js';
 import type { StoredModel } from './model-edit.js';
 import type { Catalogue } from './source-tables.js';
 

@@ -1,6 +1,6 @@
 /** What the dialog of a report to all tenants asks for, as its form holds it and as the server takes it. No page. */
-import type { ReportFormat } from '../../../domain/deliver/schedule.js';
-import type { FilterValue } from '../../../domain/filter/filter.js';
+import type { FilterValue } from '../../../model/filter/filter.js';
+import type { ReportFormat } from '../../../model/schedule/schedule.js';
 import type { OperationAnswer, OperationInput } from '../../base/operations.js';
 import {
   bodyOf,

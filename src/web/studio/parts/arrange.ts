@@ -1,6 +1,6 @@
 /** The cards and tiles of a dashboard on 12 columns: moved and sized by pointer and by keyboard; tiles are made here. */
 import { html, LitElement, type TemplateResult } from 'lit';
-import type { Tile, TileContent } from '../../../domain/dashboard/tile.js';
+import type { Tile, TileContent } from '../../../model/dashboard/tile.js';
 import { Arranger, isArrow } from '../../editor/arranger.js';
 import { type Box, columns, findBox } from '../../editor/board.js';
 import { tileName } from '../../editor/tile-name.js';

@@ -1,7 +1,7 @@
 /** A card of the elements with the rows of a metric that is not saved. The elements' script must have been loaded. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import type { GuestMetric } from '../../../domain/guest/view.js';
-import type { MetricAnswer } from '../../../domain/query/engine.js';
+import type { GuestMetric } from '../../../model/guest/view.js';
+import type { MetricAnswer } from '../../../model/query/engine.js';
 import type { GuestClient } from '../../base/client.js';
 import { createFormat } from '../../base/format.js';
 import { themeStyles } from '../../base/theme.js';

@@ -1,6 +1,6 @@
 /** A dialog for two authors: what each changed, and a choice where both changed the same thing. Nothing is dropped unasked. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { AuthorConflict } from '../../../domain/dashboard/merge/merge-authors.js';
+import type { AuthorConflict } from '../../../model/dashboard/merge/merge-authors.js';
 import { options } from '../../base/options.js';
 import type { Choices, Merged } from '../base/content.js';
 import { openDialog, valueText } from '../base/kit.js';

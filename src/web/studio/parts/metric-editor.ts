@@ -3,7 +3,7 @@
  * tenant's scope marked, and the definition as JSON, which the server checks as it is typed. All of it has one history.
  */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { MetricDefinition } from '../../../domain/dashboard/metric.js';
+import type { MetricDefinition } from '../../../model/dashboard/metric.js';
 import { createLatest } from '../../base/latest.js';
 import { type Draft, definitionOf, draftOf, wholeOf } from '../../editor/draft.js';
 import type { Authoring, InitialMetric, SaveMetric } from '../../editor/panel.js';

@@ -4,9 +4,9 @@
  */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
-import { isOfKind } from '../../../domain/datamart/datatypes.js';
-import type { ColumnDates } from '../../../domain/datamart/dates.js';
+import type { ColumnNumbers } from '../../../model/datamart/datamart.js';
+import { isOfKind } from '../../../model/datamart/datatypes.js';
+import type { ColumnDates } from '../../../model/datamart/dates.js';
 import { options } from '../../base/options.js';
 import type { Api } from '../base/api.js';
 import { precisionChoices, styleChoices, withDatePrecision, withDateStyle } from '../base/column-dates.js';

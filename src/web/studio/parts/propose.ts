@@ -1,7 +1,7 @@
 /** Cards that the server proposes from the tables of the model: shown, tried as a tenant would read them, and chosen before they are saved. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { GuestMetric } from '../../../domain/guest/view.js';
-import type { MetricAnswer } from '../../../domain/query/engine.js';
+import type { GuestMetric } from '../../../model/guest/view.js';
+import type { MetricAnswer } from '../../../model/query/engine.js';
 import { viewOf } from '../../editor/preview.js';
 import type { Api } from '../base/api.js';
 import type { Clip } from '../base/clip.js';

@@ -1,6 +1,6 @@
 /** Asks how many rows of one column belong to one of another, and says who says so: keys, a person, or the rows. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Cardinality } from '../../../domain/datamart/datamart.js';
+import type { Cardinality } from '../../../model/datamart/datamart.js';
 import {
   type Checked,
   cardinalities,

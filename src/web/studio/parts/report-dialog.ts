@@ -1,7 +1,7 @@
 /** A dialog that asks for a report to all tenants: what, to whom and when. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Alert } from '../../../domain/deliver/alert.js';
-import type { Recurrence } from '../../../domain/deliver/recurrence.js';
+import type { Alert } from '../../../model/schedule/alert.js';
+import type { Recurrence } from '../../../model/schedule/recurrence.js';
 import { createFormat } from '../../base/format.js';
 import {
   allConditions,

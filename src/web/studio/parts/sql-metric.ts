@@ -3,8 +3,8 @@
  * “Run” reads it as the chosen user would, with its scope, and marks where it fails.
  */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { SqlDefinition } from '../../../domain/dashboard/metric.js';
-import type { MetricAnswer } from '../../../domain/query/engine.js';
+import type { SqlDefinition } from '../../../model/dashboard/metric.js';
+import type { MetricAnswer } from '../../../model/query/engine.js';
 import { createLatest } from '../../base/latest.js';
 import { chartNames } from '../../editor/charts.js';
 import type { ModelColumn } from '../base/model-columns.js';

@@ -1,6 +1,6 @@
 /** A dialog that asks for a heading, a text, a picture or the title of a tab. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { TileContent } from '../../../domain/dashboard/tile.js';
+import type { TileContent } from '../../../model/dashboard/tile.js';
 import { openDialog } from '../base/kit.js';
 import { pictureOf } from './picture.js';
 

@@ -1,7 +1,7 @@
 /** Why a card is shown, hidden or empty for the chosen user: the policy's rules with their places, filters, and rows. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { MetricDefinition } from '../../../domain/dashboard/metric.js';
-import type { GuestFilter } from '../../../domain/guest/view.js';
+import type { MetricDefinition } from '../../../model/dashboard/metric.js';
+import type { GuestFilter } from '../../../model/guest/view.js';
 import { getGuestDashboard, queryGuestMetric } from '../../base/guest-operations.js';
 import { type Api, StudioError, type View } from '../base/api.js';
 import { askAuthored } from '../base/author-preview.js';

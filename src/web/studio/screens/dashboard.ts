@@ -1,8 +1,8 @@
 /** One template: as a tenant's user sees it, its metrics, a new metric, the arrangement, and the definition. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import type { VisualDefinition } from '../../../domain/dashboard/metric.js';
-import type { Tile } from '../../../domain/dashboard/tile.js';
+import type { VisualDefinition } from '../../../model/dashboard/metric.js';
+import type { Tile } from '../../../model/dashboard/tile.js';
 import { draftOf, wholeOf } from '../../editor/draft.js';
 import type { InitialMetric } from '../../editor/panel.js';
 import '../parts/arrange.js';

@@ -1,16 +1,16 @@
 /** Texts of messages and files, which this process writes in the languages of the elements. */
-import ar from '../languages/ar.json' with { type: 'json' };
-import de from '../languages/de.json' with { type: 'json' };
-import en from '../languages/en.json' with { type: 'json' };
-import es from '../languages/es.json' with { type: 'json' };
-import fr from '../languages/fr.json' with { type: 'json' };
-import it from '../languages/it.json' with { type: 'json' };
-import ja from '../languages/ja.json' with { type: 'json' };
-import nl from '../languages/nl.json' with { type: 'json' };
-import pl from '../languages/pl.json' with { type: 'json' };
-import pt from '../languages/pt.json' with { type: 'json' };
-import tr from '../languages/tr.json' with { type: 'json' };
-import zh from '../languages/zh.json' with { type: 'json' };
+import ar from '../../languages/ar.json' with { type: 'json' };
+import de from '../../languages/de.json' with { type: 'json' };
+import en from '../../languages/en.json' with { type: 'json' };
+import es from '../../languages/es.json' with { type: 'json' };
+import fr from '../../languages/fr.json' with { type: 'json' };
+import it from '../../languages/it.json' with { type: 'json' };
+import ja from '../../languages/ja.json' with { type: 'json' };
+import nl from '../../languages/nl.json' with { type: 'json' };
+import pl from '../../languages/pl.json' with { type: 'json' };
+import pt from '../../languages/pt.json' with { type: 'json' };
+import tr from '../../languages/tr.json' with { type: 'json' };
+import zh from '../../languages/zh.json' with { type: 'json' };
 import { directionOf, type Language, languageOf } from './language.js';
 import { createText, type Text, type Translation } from './text.js';
 

@@ -1,5 +1,5 @@
 import type { ContentRevision, Epoch } from '../brand.js';
-import type { Person } from '../studio/person.js';
+import type { Person } from '../person.js';
 import type { GuestGrant } from './grant.js';
 
 /** The authenticated caller. Functions take one kind of caller, so a call with the wrong kind does not compile. */

@@ -1,7 +1,7 @@
 /** A summary of cards: computed facts, and a text of a model where one may read them. */
-import type { ModelMessage } from '../chat/model.js';
 import type { GuestQuery } from '../guest/view.js';
 import type { Fact } from './facts.js';
+import type { ModelMessage } from './model.js';
 
 export type SummaryQuestion = Pick<GuestQuery, 'dashboardFilter' | 'language'> & {
   readonly dashboardId: string;

@@ -2,7 +2,7 @@
  * Texts in the reader's language, for the elements, for messages and for files. `src/languages/` has one file for each
  * language: its texts by their use, then by the English text that the code says.
  */
-import type english from '../languages/en.json';
+import type english from '../../languages/en.json';
 
 /** Forms of a text by the plural category of its `{n}`, as `Intl.PluralRules` names them. */
 type Plural = { readonly [Rule in Intl.LDMLPluralRule]?: string };

@@ -1,5 +1,5 @@
 /** Who works in Studio: the person of a session, and the roles that decide what this person may do. */
-import type { HashedToken } from '../brand.js';
+import type { HashedToken } from './brand.js';
 
 /**
  * `owner` may do everything. `author` builds datamarts and dashboards. `publisher` rolls them out. `policyAdmin` saves
