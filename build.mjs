@@ -147,7 +147,10 @@ const bundleText = async (file) => {
 /** The operations of the interface, for the search: the reference itself is written by the running service. */
 const operationEntries = async () => {
   const load = (file) => import(pathToFileURL(join(root, 'dist', file)).href);
-  const [{ operations }, { slug }] = await Promise.all([load('compose/operations.js'), load('http/html.js')]);
+  const [{ operations }, { slug }] = await Promise.all([
+    load('compose/operations.js'),
+    load('platform/http/wire/html.js'),
+  ]);
   return Object.values(operations).map(({ name, summary, description = '', bindings }) => ({
     id: `/docs/api#${slug(name)}`,
     url: `/docs/api#${slug(name)}`,

@@ -9,18 +9,18 @@ import { fileURLToPath } from 'node:url';
 import { compose, type Halves, type ProcessContext } from './compose/product.js';
 import { type Resealed, resealMetadata } from './compose/reseal.js';
 import { PolicyFaults } from './gateway/policy/source.js';
-import { createDrain, createProbes, type Probes } from './http/drain.js';
-import type { Handle } from './http/in-turn.js';
-import { createHttpServer } from './http/server.js';
-import { answerStarting } from './http/starting.js';
 import type { Clock } from './model/ports.js';
-import { systemClock } from './platform/clock.js';
-import { closeAll } from './platform/close-all.js';
-import { type Config, ConfigError, loadConfig, type Settings } from './platform/config.js';
-import { type Endable, endOnSignalOrFault, endWhileStarting } from './platform/ending.js';
-import { isFoundInFolder, withLocalFiles } from './platform/environment-file.js';
-import { bufferedOutput, createLog, type Log } from './platform/log.js';
-import { describeUnknown } from './platform/unknown-variables.js';
+import { type Config, ConfigError, loadConfig, type Settings } from './platform/config/config.js';
+import { isFoundInFolder, withLocalFiles } from './platform/config/environment-file.js';
+import { describeUnknown } from './platform/config/unknown-variables.js';
+import { createDrain, createProbes, type Probes } from './platform/http/drain.js';
+import { answerStarting } from './platform/http/pages/starting.js';
+import { createHttpServer } from './platform/http/server.js';
+import type { Handle } from './platform/http/wire/in-turn.js';
+import { bufferedOutput, createLog, type Log } from './platform/logs/log.js';
+import { systemClock } from './platform/work/clock.js';
+import { closeAll } from './platform/work/close-all.js';
+import { type Endable, endOnSignalOrFault, endWhileStarting } from './platform/work/ending.js';
 
 // These relative paths are valid from src/, from dist/ and from the bundled command line, since this file is at the
 // root of each.

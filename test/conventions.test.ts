@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { operations } from '../src/compose/operations.js';
-import { defaultSettings } from '../src/platform/settings.js';
+import { defaultSettings } from '../src/platform/config/settings.js';
 import { fileCircles, mutualFolders, readSources } from './structure/graph.mjs';
 import { findKeptPromises } from './structure/kept-promises.mjs';
 import { readTestNames } from './structure/test-names.mjs';
@@ -232,7 +232,7 @@ describe('the layer table', () => {
     const calls = /(?:^|[^.\w])fetch\(|\{[^}]*\brequest\b[^}]*\} from 'node:https?'/m;
     const isServer = ({ folder }: Source): boolean => !['web', 'cli', 'conformance'].includes(folder);
     const found = sources.filter((source) => isServer(source) && calls.test(source.text)).map(({ file }) => file);
-    expect(found.toSorted()).toEqual(['gateway/upstream/http-upstream.ts', 'platform/outgoing.ts']);
+    expect(found.toSorted()).toEqual(['gateway/upstream/http-upstream.ts', 'platform/calls/outgoing.ts']);
   });
 
   test('the domain knows neither clock nor randomness', () => {

@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { AnswerOf } from '../contract/callable.js';
 import { assertAnchor, ChainFault, type ChainHead, entryOfLine, follow, genesisHash } from '../gateway/audit/chain.js';
 import { exportAuditCommand, verifyAuditCommand } from '../gateway/audit/commands.js';
 import type { Verification } from '../gateway/audit/read.js';
+import type { AnswerOf } from '../platform/http/interface/callable.js';
 import { gatewayUrl, readCount } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
 import { callGateway } from './operator.js';

@@ -22,7 +22,7 @@ const loadPolicy = async () => {
     import('./policy.js'),
     import('./operator.js'),
     import('../main.js'),
-    import('../platform/clock.js'),
+    import('../platform/work/clock.js'),
   ]);
   return policyCommand({ configuredPolicies, callGateway, ...systemClock });
 };

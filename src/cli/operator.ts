@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { networkInterfaces, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AnswerOf, Callable } from '../contract/callable.js';
 import { operatorHeader } from '../gateway/http/admin.js';
 import { readOperatorSettings } from '../main.js';
+import type { AnswerOf, Callable } from '../platform/http/interface/callable.js';
 import { WrongCall } from './kit/exit.js';
 
 /** What the server refused, or that it could not be asked. The message is for the terminal. */

@@ -3,14 +3,14 @@
 import { dirname, isAbsolute, relative } from 'node:path';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { z } from 'zod';
-import type { InputOf } from '../contract/callable.js';
 import { decodeBody } from '../gateway/common/wire.js';
 import { loadPolicyFile } from '../gateway/policy/load.js';
 import type { UnknownName } from '../gateway/policy/names.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
 import { Refusal } from '../model/refusal.js';
-import { ConfigError } from '../platform/config.js';
+import { ConfigError } from '../platform/config/config.js';
+import type { InputOf } from '../platform/http/interface/callable.js';
 import { explainGrant } from '../policy-tools/explain.js';
 import { explainPolicy } from '../policy-tools/explain-command.js';
 import { writeExplanation } from '../policy-tools/explain-text.js';

@@ -1,7 +1,6 @@
 /** The commands for the objects of the service, and the operations of the interface behind each. */
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { createApiKey, deleteApiKey, listApiKeys } from '../contract/api-keys.js';
-import type { Call } from '../contract/client.js';
 import { deleteTemplate } from '../contract/dashboards.js';
 import { createDataApp, listDataApps } from '../contract/data-apps.js';
 import { deleteDatamart, listDatamarts } from '../contract/datamarts.js';
@@ -12,6 +11,7 @@ import { createServiceToken, deleteServiceToken, listServiceTokens } from '../co
 import { listDashboards } from '../contract/workspace-dashboards.js';
 import { deleteWorkspace, listWorkspaces } from '../contract/workspaces.js';
 import { nearestName } from '../model/nearest-name.js';
+import type { Call } from '../platform/http/interface/client.js';
 import { type Answer, jsonOption, printAnswer, serviceUrl, yesOption } from './kit/declare.js';
 import { WrongCall } from './kit/exit.js';
 import { printable, tableText } from './kit/terminal.js';

@@ -1,6 +1,6 @@
 /** Calls operations of a running service with the operator's credential: the service token, or the API key of a data app. */
-import { type Call, createClient, type Transport, UpstreamRefusal } from '../contract/client.js';
 import { readOperatorSettings } from '../main.js';
+import { type Call, createClient, type Transport, UpstreamRefusal } from '../platform/http/interface/client.js';
 import { createHttpTransport } from './kit/transport.js';
 import { addressOf, OperatorError, storedToken } from './operator.js';
 

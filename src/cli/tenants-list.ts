@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
-import type { AnswerOf } from '../contract/callable.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
+import type { AnswerOf } from '../platform/http/interface/callable.js';
 import { gatewayCommand, printJson, readCount } from './kit/declare.js';
 import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';

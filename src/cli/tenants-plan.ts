@@ -1,6 +1,6 @@
 /** `guestlist tenants plan`: what a roll-out of a template would do, tenant by tenant. */
-import type { AnswerOf } from '../contract/callable.js';
 import { planRolloutCommand } from '../gateway/rollout/commands.js';
+import type { AnswerOf } from '../platform/http/interface/callable.js';
 import { gatewayCommand, printJson } from './kit/declare.js';
 import { Exit } from './kit/exit.js';
 import { tableText } from './kit/terminal.js';

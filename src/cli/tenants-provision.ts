@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { AnswerOf } from '../contract/callable.js';
 import { provisionTenantsCommand } from '../gateway/provision/commands.js';
-import { mapBounded } from '../platform/bounded.js';
+import type { AnswerOf } from '../platform/http/interface/callable.js';
+import { mapBounded } from '../platform/work/bounded.js';
 import { collect, gatewayCommand } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
 import { createProgress } from './kit/terminal.js';

@@ -2,8 +2,8 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from '@commander-js/extra-typings';
-import type { AnswerOf } from '../contract/callable.js';
 import { applyRollout, listRollouts, readRollout, resumeRollout, rollBack } from '../gateway/rollout/commands.js';
+import type { AnswerOf } from '../platform/http/interface/callable.js';
 import { gatewayCommand, printJson, readCount, readNames } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
 import { tableText, withProgress } from './kit/terminal.js';

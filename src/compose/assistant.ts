@@ -4,9 +4,6 @@ import { definitionSchemas } from '../contract/guest-chat.js';
 import { newGuestDefinition } from '../contract/guest-definition.js';
 import { previewGuestMetric } from '../contract/guest-metrics.js';
 import { metricAnswer } from '../contract/metrics.js';
-import { errorBody } from '../contract/operation.js';
-import type { Dispatch } from '../http/bind.js';
-import { inProcessTransport } from '../http/in-process.js';
 import type { Assistant, PreviewRequest } from '../model/chat/assistant.js';
 import type { GuestCaller } from '../model/guest/caller.js';
 import type { GuestGrant } from '../model/guest/grant.js';
@@ -14,10 +11,13 @@ import type { Clock } from '../model/ports.js';
 import { Refusal } from '../model/refusal.js';
 import { DependencyUnavailable } from '../model/unavailable.js';
 import { createModel } from '../models/chat-completions.js';
-import { createBudget } from '../platform/budget.js';
-import type { Config } from '../platform/config.js';
-import type { Limiters } from '../platform/limiter.js';
-import type { Log } from '../platform/log.js';
+import type { Config } from '../platform/config/config.js';
+import { errorBody } from '../platform/http/interface/operation.js';
+import type { Dispatch } from '../platform/http/wire/bind.js';
+import { inProcessTransport } from '../platform/http/wire/in-process.js';
+import { createBudget } from '../platform/limits/budget.js';
+import type { Limiters } from '../platform/limits/limiter.js';
+import type { Log } from '../platform/logs/log.js';
 
 /** Runs a definition by the operation of the guest: the same checks, the same rows, the same messages. */
 const previewBy = (dispatch: () => Dispatch): Assistant['preview'] => {

@@ -1,5 +1,4 @@
 /** Every command that can be called, as it is declared beside its function. The oracles read it, and Studio's pages its types. */
-import type { AnswerOf, Callable, InputOf } from '../contract/callable.js';
 import { exportAuditCommand, readExplanation, searchAudit, verifyAuditCommand } from '../gateway/audit/commands.js';
 import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
 import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
@@ -20,6 +19,7 @@ import {
   resumeRollout,
   rollBack,
 } from '../gateway/rollout/commands.js';
+import type { AnswerOf, Callable, InputOf } from '../platform/http/interface/callable.js';
 import { checkPolicy, listPolicyWords, savePolicy } from '../policy-tools/draft-commands.js';
 import { explainPolicy } from '../policy-tools/explain-command.js';
 import { createKey, rotateKey } from '../studio/keys.js';

@@ -12,12 +12,12 @@ import type { Clock } from '../model/ports.js';
 import type { Engine } from '../model/query/engine.js';
 import type { ReadLive } from '../model/query/live.js';
 import type { ReadQueries } from '../model/query/watch.js';
-import type { SharedCache } from '../platform/cache-redis.js';
-import { closeAll } from '../platform/close-all.js';
-import type { Config, Settings } from '../platform/config.js';
-import type { Log } from '../platform/log.js';
-import { createReach } from '../platform/reach.js';
-import { createSealer, type KeyRing } from '../platform/sealing.js';
+import type { SharedCache } from '../platform/caches/cache-redis.js';
+import { createReach } from '../platform/calls/reach.js';
+import type { Config, Settings } from '../platform/config/config.js';
+import { createSealer, type KeyRing } from '../platform/keys/sealing.js';
+import type { Log } from '../platform/logs/log.js';
+import { closeAll } from '../platform/work/close-all.js';
 import { createEngineMetrics } from './metrics.js';
 import { assertingPlainUploads } from './uploads.js';
 
@@ -83,7 +83,7 @@ const commandTimeoutMs = 500;
 const openSharedRows = async ({ redisUrl: url, queries }: Settings, log: Log): Promise<SharedCache | null> => {
   if (url === null) return null;
   // Loaded where it is used: the import of Redis's client would slow every start.
-  const { createRedisCache } = await import('../platform/cache-redis.js');
+  const { createRedisCache } = await import('../platform/caches/cache-redis.js');
   // A query must not wait for another replica longer than a query may run.
   const sharingLimits = { commandTimeoutMs, maxWaitMs: queries.timeoutSeconds * 1000 };
   return createRedisCache({ url, log, commandTimeoutMs, sharingLimits });

@@ -4,7 +4,6 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Call, Transport } from '../contract/client.js';
 import { forgetExplanations } from '../gateway/audit/append.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { auditCommands, auditEraser, keepPolicyText } from '../gateway/audit/commands.js';
@@ -70,15 +69,16 @@ import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailabl
 import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
 import { handled } from '../model/handled.js';
 import type { Clock } from '../model/ports.js';
-import type { Cache } from '../platform/cache.js';
-import { type Closers, closeAll, createClosers } from '../platform/close-all.js';
-import type { Database } from '../platform/database.js';
-import type { JwtIssuer } from '../platform/jwt.js';
-import type { Log } from '../platform/log.js';
-import type { Check } from '../platform/readiness.js';
-import { repeat } from '../platform/repeat.js';
-import { createLocalSharing } from '../platform/sharing.js';
-import { systemTiming } from '../platform/timing.js';
+import type { Cache } from '../platform/caches/cache.js';
+import type { Database } from '../platform/databases/database.js';
+import type { Call, Transport } from '../platform/http/interface/client.js';
+import type { JwtIssuer } from '../platform/keys/jwt.js';
+import type { Log } from '../platform/logs/log.js';
+import type { Check } from '../platform/logs/readiness.js';
+import { systemTiming } from '../platform/logs/timing.js';
+import { createLocalSharing } from '../platform/redis/sharing.js';
+import { type Closers, closeAll, createClosers } from '../platform/work/close-all.js';
+import { repeat } from '../platform/work/repeat.js';
 import { policyDraftCommands } from '../policy-tools/draft-commands.js';
 import { createPolicyExplainCommand, loadLoggedRequest } from '../policy-tools/explain-command.js';
 

@@ -7,10 +7,10 @@ import type { UpstreamSettings } from '../gateway/upstream/http-upstream.js';
 import { capabilityNames } from '../model/capability.js';
 import { gatewayIdMend, isGatewayId } from '../model/gateway-id.js';
 import { nearestName } from '../model/nearest-name.js';
-import type { Cache } from '../platform/cache.js';
-import { hookSecretMend, isHookSecret } from '../platform/hook-secrets.js';
-import type { Limiters } from '../platform/limiter.js';
-import { isOrigin, originFault, originMend } from '../platform/origin.js';
+import { isOrigin, originFault, originMend } from '../platform/addresses/origin.js';
+import type { Cache } from '../platform/caches/cache.js';
+import { hookSecretMend, isHookSecret } from '../platform/config/hook-secrets.js';
+import type { Limiters } from '../platform/limits/limiter.js';
 
 /** Receives the gateway's log lines. A pino logger fits. */
 export type HostLog = {

@@ -8,24 +8,24 @@ import { fileURLToPath } from 'node:url';
 import type { Identify } from '../gateway/authenticate/host-session.js';
 import type { MountedGateway } from '../gateway/router.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
-import { elementFiles, loadAssets, serveAssets } from '../http/assets.js';
-import { inTurn, type Step } from '../http/in-turn.js';
-import { pathOf } from '../http/request.js';
-import type { Cache } from '../platform/cache.js';
-import { createMemoryCache } from '../platform/cache-memory.js';
-import { systemClock } from '../platform/clock.js';
-import { closeAll } from '../platform/close-all.js';
-import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
-import { createLog } from '../platform/log.js';
-import { defaultSettings } from '../platform/settings.js';
+import type { Cache } from '../platform/caches/cache.js';
+import { createMemoryCache } from '../platform/caches/cache-memory.js';
+import { defaultSettings } from '../platform/config/settings.js';
+import { elementFiles, loadAssets, serveAssets } from '../platform/http/pages/assets.js';
+import { inTurn, type Step } from '../platform/http/wire/in-turn.js';
+import { pathOf } from '../platform/http/wire/request.js';
+import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limits/limiter.js';
+import { createLog } from '../platform/logs/log.js';
+import { systemClock } from '../platform/work/clock.js';
+import { closeAll } from '../platform/work/close-all.js';
 import { openGateway } from './gateway.js';
 import { assertLibraryOptions, type HostLog, type LibraryOptions } from './library-options.js';
 import { lossEvents, type Metadata, openMetadata } from './metadata.js';
 
 export type { HostClaims, Identify } from '../gateway/authenticate/host-session.js';
 export type { MountedGateway } from '../gateway/router.js';
-export type { Cache } from '../platform/cache.js';
-export type { Limiters } from '../platform/limiter.js';
+export type { Cache } from '../platform/caches/cache.js';
+export type { Limiters } from '../platform/limits/limiter.js';
 export { type HostLog, InvalidOptions, type LibraryOptions } from './library-options.js';
 
 /**
@@ -41,7 +41,7 @@ export { type HostLog, InvalidOptions, type LibraryOptions } from './library-opt
  */
 export const openRedisCache = async (url: string, log: HostLog = createLog()): Promise<Cache> => {
   // Imported here because the import of Redis's client would slow every start.
-  const { createRedisCache } = await import('../platform/cache-redis.js');
+  const { createRedisCache } = await import('../platform/caches/cache-redis.js');
   return createRedisCache({ url, log });
 };
 

@@ -1,9 +1,9 @@
 /** The links of messages: what each is about, and a tag that nobody can guess. */
 import { timingSafeEqual } from 'node:crypto';
-import { confirmPath, type Unsubscribed, unsubscribePath } from '../http/mail-links.js';
 import type { Tag } from '../model/ports.js';
 import { everyone } from '../model/schedule/recipients.js';
 import type { ClaimedDelivery } from '../model/schedule/schedule.js';
+import { confirmPath, type Unsubscribed, unsubscribePath } from '../platform/http/pages/mail-links.js';
 
 /** Takes the same time for any two texts of one length. */
 const isSameText = (a: string, b: string): boolean =>

@@ -4,8 +4,8 @@ import { type Kysely, sql } from 'kysely';
 import type { AuditEvent } from '../gateway/audit/audit.js';
 import type { ChainHead } from '../gateway/audit/chain.js';
 import { type LedgerTables, schemaName } from '../gateway/ledger/tables.js';
-import type { Database } from '../platform/database.js';
-import { bytesOf, type HighWaterMark } from '../platform/high-water-mark.js';
+import type { Database } from '../platform/databases/database.js';
+import { bytesOf, type HighWaterMark } from '../platform/keys/high-water-mark.js';
 
 /** What is missing, as it is written to the audit. */
 export type Loss = NonNullable<AuditEvent['detail']>;

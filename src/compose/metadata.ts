@@ -7,11 +7,9 @@ import type { AuditEvent } from '../gateway/audit/audit.js';
 import type { LedgerTables } from '../gateway/ledger/tables.js';
 import { handled } from '../model/handled.js';
 import type { Clock } from '../model/ports.js';
-import { systemClock } from '../platform/clock.js';
-import { closeAll } from '../platform/close-all.js';
-import type { Config } from '../platform/config.js';
-import { type Database, type DatabaseOptions, openDatabase } from '../platform/database.js';
-import { openDatabaseClock, readDatabaseTime, tolerableSkewMs } from '../platform/database-clock.js';
+import type { Config } from '../platform/config/config.js';
+import { type Database, type DatabaseOptions, openDatabase } from '../platform/databases/database.js';
+import { openDatabaseClock, readDatabaseTime, tolerableSkewMs } from '../platform/databases/database-clock.js';
 import {
   type HighWaterMark,
   type MarkKey,
@@ -20,9 +18,11 @@ import {
   markKeyOf,
   readMark,
   writeMark,
-} from '../platform/high-water-mark.js';
-import type { Log } from '../platform/log.js';
-import type { KeyRing } from '../platform/sealing.js';
+} from '../platform/keys/high-water-mark.js';
+import type { KeyRing } from '../platform/keys/sealing.js';
+import type { Log } from '../platform/logs/log.js';
+import { systemClock } from '../platform/work/clock.js';
+import { closeAll } from '../platform/work/close-all.js';
 import { findHead, findLoss, findLossInFiles, type Loss, loadWrittenLsn } from './metadata-loss.js';
 
 export type MetadataOptions = Omit<DatabaseOptions, 'log'> & {

@@ -7,7 +7,6 @@
  */
 
 import * as apiKeys from '../contract/api-keys.js';
-import type { AnswerOf, InputOf } from '../contract/callable.js';
 import * as clientErasure from '../contract/client-erasure.js';
 import * as dashboardContent from '../contract/dashboard-content.js';
 import * as dashboardEmbeds from '../contract/dashboard-embeds.js';
@@ -38,7 +37,6 @@ import * as guestSummary from '../contract/guest-summary.js';
 import * as guestTokenAdmin from '../contract/guest-token-admin.js';
 import * as guestTokens from '../contract/guest-tokens.js';
 import * as metrics from '../contract/metrics.js';
-import type { Handler, HandlersOf, Operation } from '../contract/operation.js';
 import * as semanticLayer from '../contract/semantic-layer.js';
 import * as serviceTokens from '../contract/service-tokens.js';
 import * as templateSchedules from '../contract/template-schedules.js';
@@ -51,6 +49,8 @@ import type { Clock, Digest, Ids, Tag, Tokens } from '../model/ports.js';
 import type { DefinitionEngine, Engine } from '../model/query/engine.js';
 import type { SqlRewriter } from '../model/query/sql-rewriter.js';
 import type { Reports } from '../model/schedule/reports.js';
+import type { AnswerOf, InputOf } from '../platform/http/interface/callable.js';
+import type { Handler, HandlersOf, Operation } from '../platform/http/interface/operation.js';
 import type { Store } from '../store/store.js';
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from '../usecases/credentials/api-keys.js';
 import { listGuestTokens, revokeGuestTokens } from '../usecases/credentials/guest-token-admin.js';

@@ -6,11 +6,11 @@ import { hkdfSync } from 'node:crypto';
 import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { unavailable } from '../gateway/upstream/unavailable.js';
 import type { GatewayUpstream } from '../gateway/upstream/upstream.js';
-import type { Dispatch } from '../http/bind.js';
-import { inProcessTransport } from '../http/in-process.js';
 import { capabilityNames } from '../model/capability.js';
 import type { ApiKeyCaller } from '../model/guest/caller.js';
-import type { KeyRing } from '../platform/sealing.js';
+import type { Dispatch } from '../platform/http/wire/bind.js';
+import { inProcessTransport } from '../platform/http/wire/in-process.js';
+import type { KeyRing } from '../platform/keys/sealing.js';
 import type { Store } from '../store/store.js';
 
 export type OwnService = { readonly dispatch: Dispatch; readonly store: Pick<Store, 'dataApps'> };

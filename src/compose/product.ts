@@ -9,14 +9,23 @@ import { join, resolve } from 'node:path';
 import type { RequestHandler, Router } from 'express';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { createOpenApi } from '../contract/openapi.js';
 import { type MailSetup, mailSetupOf } from '../deliver/mail-setup.js';
 import { type DemoBundle, readDemoBundle } from '../demo/bundle.js';
 import { createDemoHost, demoKey } from '../demo/host.js';
 import { seedDemo } from '../demo/seed.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
-import type { Authenticate } from '../http/admission.js';
-import { type AppDeps, createApp, createManagementApp } from '../http/app.js';
+import { createMcp, type McpDeps, mcpRoots } from '../mcp/endpoint.js';
+import { handled } from '../model/handled.js';
+import type { Clock, Ids, Tokens } from '../model/ports.js';
+import type { Engine } from '../model/query/engine.js';
+import type { ReadLive } from '../model/query/live.js';
+import type { ReadQueries } from '../model/query/watch.js';
+import { Refusal } from '../model/refusal.js';
+import type { Config } from '../platform/config/config.js';
+import { type Credentials, loadCredentials } from '../platform/config/credentials.js';
+import type { Database } from '../platform/databases/database.js';
+import { type AppDeps, createApp, createManagementApp } from '../platform/http/app.js';
+import { createOpenApi } from '../platform/http/interface/openapi.js';
 import {
   type AssetFile,
   type Assets,
@@ -25,26 +34,17 @@ import {
   serveAssets,
   studioFiles,
   studioPage,
-} from '../http/assets.js';
-import type { Dispatch } from '../http/bind.js';
-import { type Doors, openDoors } from '../http/doors.js';
-import type { Handle } from '../http/in-turn.js';
-import { createMcp, type McpDeps, mcpRoots } from '../mcp/endpoint.js';
-import { handled } from '../model/handled.js';
-import type { Clock, Ids, Tokens } from '../model/ports.js';
-import type { Engine } from '../model/query/engine.js';
-import type { ReadLive } from '../model/query/live.js';
-import type { ReadQueries } from '../model/query/watch.js';
-import { Refusal } from '../model/refusal.js';
-import { closeAll } from '../platform/close-all.js';
-import type { Config } from '../platform/config.js';
-import { type Credentials, loadCredentials } from '../platform/credentials.js';
-import type { Database } from '../platform/database.js';
-import { createToken, hashToken, isSameHash } from '../platform/keys.js';
-import type { Log } from '../platform/log.js';
-import { createMetrics } from '../platform/metrics.js';
-import { type Check, createReadiness } from '../platform/readiness.js';
-import { createSealer } from '../platform/sealing.js';
+} from '../platform/http/pages/assets.js';
+import type { Authenticate } from '../platform/http/wire/admission.js';
+import type { Dispatch } from '../platform/http/wire/bind.js';
+import { type Doors, openDoors } from '../platform/http/wire/doors.js';
+import type { Handle } from '../platform/http/wire/in-turn.js';
+import { createToken, hashToken, isSameHash } from '../platform/keys/keys.js';
+import { createSealer } from '../platform/keys/sealing.js';
+import type { Log } from '../platform/logs/log.js';
+import { createMetrics } from '../platform/logs/metrics.js';
+import { type Check, createReadiness } from '../platform/logs/readiness.js';
+import { closeAll } from '../platform/work/close-all.js';
 import type { BrowserStart } from '../render/renderer.js';
 import type { Store } from '../store/store.js';
 import { createLoginLinks, type LoginLinks, linkOf, studioLinkCommand } from '../studio/login-links.js';

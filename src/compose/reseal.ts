@@ -1,14 +1,14 @@
 /** Seals every stored secret of an installation with its first encryption key. */
 import type { Kysely } from 'kysely';
-import type { Config } from '../platform/config.js';
-import { loadCredentials } from '../platform/credentials.js';
-import { type Resealed, reseal } from '../platform/reseal.js';
+import type { Config } from '../platform/config/config.js';
+import { loadCredentials } from '../platform/config/credentials.js';
+import { type Resealed, reseal } from '../platform/keys/reseal.js';
 import { openCanary } from '../store/key-canary.js';
 import type { Tables } from '../store/tables.js';
 import { type MetadataOptions, openConfiguredMetadata } from './metadata.js';
 import { sealedColumns } from './sealed-columns.js';
 
-export type { Resealed } from '../platform/reseal.js';
+export type { Resealed } from '../platform/keys/reseal.js';
 
 const isCanary = ({ table }: { readonly table: string }): boolean => table === 'sealing_canary';
 

@@ -4,12 +4,12 @@
 import { demoIssuer } from '../demo/host.js';
 import type { Clock } from '../model/ports.js';
 import type { KeySource } from '../model/signing-keys.js';
-import type { Config } from '../platform/config.js';
-import type { Credentials } from '../platform/credentials.js';
-import type { ConfiguredIssuer } from '../platform/issuers.js';
-import { createJwks, type JwksOptions, type ReadSet } from '../platform/jwks.js';
-import type { JwtIssuer } from '../platform/jwt.js';
-import { fixedKeys, type NamedKey, secretKey } from '../platform/jwt-keys.js';
+import { createJwks, type JwksOptions, type ReadSet } from '../platform/calls/jwks.js';
+import type { Config } from '../platform/config/config.js';
+import type { Credentials } from '../platform/config/credentials.js';
+import type { ConfiguredIssuer } from '../platform/config/issuers.js';
+import type { JwtIssuer } from '../platform/keys/jwt.js';
+import { fixedKeys, type NamedKey, secretKey } from '../platform/keys/jwt-keys.js';
 
 type Surroundings = Pick<JwksOptions, 'clock' | 'log'>;
 

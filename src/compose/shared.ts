@@ -1,22 +1,22 @@
 /** Opens what the replicas of an installation share: the counters of limits and the gateway's cache. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type AddressOf, createAddresses } from '../http/address.js';
-import type { AdmissionLimits } from '../http/admission.js';
 import type { Clock } from '../model/ports.js';
-import { type BudgetName, createBudget } from '../platform/budget.js';
-import type { Cache } from '../platform/cache.js';
-import { createMemoryCache } from '../platform/cache-memory.js';
-import { closeAll } from '../platform/close-all.js';
-import type { Config } from '../platform/config.js';
+import type { Cache } from '../platform/caches/cache.js';
+import { createMemoryCache } from '../platform/caches/cache-memory.js';
+import type { Config } from '../platform/config/config.js';
+import { type AddressOf, createAddresses } from '../platform/http/wire/address.js';
+import type { AdmissionLimits } from '../platform/http/wire/admission.js';
+import { type BudgetName, createBudget } from '../platform/limits/budget.js';
 import {
   type CredentialGuard,
   type CredentialKind,
   createCredentialGuard,
   type NoteFailures,
-} from '../platform/credential-guard.js';
-import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
-import type { Log } from '../platform/log.js';
-import { createRefusedBodies } from '../platform/refused-bodies.js';
+} from '../platform/limits/credential-guard.js';
+import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limits/limiter.js';
+import { createRefusedBodies } from '../platform/limits/refused-bodies.js';
+import type { Log } from '../platform/logs/log.js';
+import { closeAll } from '../platform/work/close-all.js';
 import { type CountWork, createCountWork, createGatewayMetrics, type ProductMetrics } from './metrics.js';
 
 type SharedOptions = {
@@ -56,7 +56,7 @@ const openCache = async ({ config, clock, log }: SharedOptions, metrics: Product
   const url = config.settings.redisUrl;
   if (url === null) return createMemoryCache({ clock });
   // Loaded where it is used: the import of Redis's client would slow every start.
-  const { createRedisCache } = await import('../platform/cache-redis.js');
+  const { createRedisCache } = await import('../platform/caches/cache-redis.js');
   return createRedisCache({ url, log, onOutage: (isDown) => metrics.redisChanged('cache', isDown) });
 };
 

@@ -1,8 +1,8 @@
 /** Reads what Studio shows of this process. */
 import type { Registry } from 'prom-client';
 import type { ReadLive } from '../model/query/live.js';
-import type { Config } from '../platform/config.js';
-import type { Check, Readiness } from '../platform/readiness.js';
+import type { Config } from '../platform/config/config.js';
+import type { Check, Readiness } from '../platform/logs/readiness.js';
 import { type ReadSystem, type SystemNumber, withoutSecrets } from '../studio/system.js';
 
 type Parts = {

@@ -4,8 +4,8 @@ import { basename, join, resolve } from 'node:path';
 import type { FindTheme, GuestTheme } from '../model/guest/view.js';
 import { themeWarnings } from '../model/theme/contrast.js';
 import { decodeTheme } from '../model/theme/design-tokens.js';
-import { type Config, ConfigError } from '../platform/config.js';
-import type { Log } from '../platform/log.js';
+import { type Config, ConfigError } from '../platform/config/config.js';
+import type { Log } from '../platform/logs/log.js';
 
 type Fault = { readonly file: string; readonly path: string; readonly mend: string };
 type Loaded = { readonly theme: GuestTheme | null; readonly faults: readonly Fault[] };

@@ -6,9 +6,9 @@ import { assertPlainUpload } from '../engine/uploads/plain-database.js';
 import type { Datasource } from '../model/organization.js';
 import type { Clock } from '../model/ports.js';
 import { whole } from '../model/slices.js';
-import type { Settings } from '../platform/config.js';
-import type { AssertReachable } from '../platform/reach.js';
-import { createUploadFolder, isUploadIn } from '../platform/upload-folder.js';
+import type { AssertReachable } from '../platform/calls/reach.js';
+import type { Settings } from '../platform/config/config.js';
+import { createUploadFolder, isUploadIn } from '../platform/files/upload-folder.js';
 import type { Store } from '../store/store.js';
 import type { Uploads } from '../studio/uploads.js';
 

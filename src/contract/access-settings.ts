@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type AccessSettings, allowanceNames } from '../model/dashboard/embed.js';
 import { recordOf } from '../model/record-of.js';
-import { filterColumns, identifier, list } from './fields.js';
+import { filterColumns, identifier, list } from '../platform/http/interface/fields.js';
 
 const flag = z.boolean().optional();
 

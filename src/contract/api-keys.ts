@@ -2,8 +2,15 @@
 import { z } from 'zod';
 import type { StoredApiKey } from '../model/credentials.js';
 import { mapItems, type Slices } from '../model/slices.js';
-import { decodePagination, identifier, limits, pagination, queryPagination, text } from './fields.js';
-import { asIs, operation } from './operation.js';
+import {
+  decodePagination,
+  identifier,
+  limits,
+  pagination,
+  queryPagination,
+  text,
+} from '../platform/http/interface/fields.js';
+import { asIs, operation } from '../platform/http/interface/operation.js';
 
 export const newCredential = z.object({
   key: z.string().describe('Sent only in this answer; the service stores only its hash.'),

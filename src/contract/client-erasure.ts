@@ -1,8 +1,8 @@
 /** Erases a client. An operation of this project, in the style of the interface. */
 import { z } from 'zod';
 import type { ErasedClient } from '../model/organization.js';
-import { identifier } from './fields.js';
-import { noError, operation } from './operation.js';
+import { identifier } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 
 const count = z.number().int().min(0);
 const fence = z

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { type ContentChange, contentChangeKinds } from '../model/dashboard/changes.js';
 import type { Dashboard, DashboardContent, TriedMetric } from '../model/dashboard/dashboard.js';
 import type { AuthorConflict } from '../model/dashboard/merge/merge-authors.js';
+import { identifier, limits, list } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { dashboardExport, type ExportedDashboard, encodeContent, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
-import { identifier, limits, list } from './fields.js';
-import { noError, operation } from './operation.js';
 
 const digest = z
   .string()

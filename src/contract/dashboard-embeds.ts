@@ -1,11 +1,11 @@
 /** Operation 4: creates a dashboard of one client with its embed. The request is JSON, or a form with a file. */
 import { z } from 'zod';
 import type { Embed } from '../model/dashboard/embed.js';
+import { identifier, limits, metadata, text } from '../platform/http/interface/fields.js';
+import { type Multipart, noError, operation } from '../platform/http/interface/operation.js';
 import { dashboardAccessSettings, exampleSettings } from './access-settings.js';
 import { importedData } from './dashboard-versions.js';
 import { schemaPairs } from './dashboards.js';
-import { identifier, limits, metadata, text } from './fields.js';
-import { type Multipart, noError, operation } from './operation.js';
 
 /**
  * The export as an uploaded file. The other fields of the form are text, so objects, booleans and lists are JSON

@@ -6,8 +6,16 @@ import { z } from 'zod';
 import type { DashboardContent, DashboardFilter } from '../model/dashboard/dashboard.js';
 import { maxLineage, measureAggregates, type SqlDefinition, type VisualDefinition } from '../model/dashboard/metric.js';
 import { translationsFault } from '../model/dashboard/translations.js';
-import type { Encoded } from './callable.js';
-import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import {
+  columnRef,
+  filterValue,
+  identifier,
+  limits,
+  list,
+  metadata,
+  tableRef,
+} from '../platform/http/interface/fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 import { tiles } from './tiles.js';
 

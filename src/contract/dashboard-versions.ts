@@ -6,8 +6,8 @@
 import { z } from 'zod';
 import type { DashboardContent } from '../model/dashboard/dashboard.js';
 import { isRecord } from '../model/is-record.js';
+import { identifier } from '../platform/http/interface/fields.js';
 import { dashboardData, dashboardDataV1, exportVersion } from './dashboard-export.js';
-import { identifier } from './fields.js';
 
 type Newest = z.input<typeof dashboardData>;
 type Parsed<T> = { readonly data: T } | { readonly issues: readonly z.core.$ZodIssue[] };

@@ -1,10 +1,10 @@
 /** Deletes, exports and imports dashboards. */
 import { z } from 'zod';
 import type { Dashboard } from '../model/dashboard/dashboard.js';
+import { identifier, limits, list } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { dashboardExport, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
-import { identifier, limits, list } from './fields.js';
-import { noError, operation } from './operation.js';
 
 /** Schema names in an import, and the names that replace them. */
 export const schemaPairs = list(z.strictObject({ replaceSchema: identifier, targetSchema: identifier }));

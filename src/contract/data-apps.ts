@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Embed } from '../model/dashboard/embed.js';
 import type { DataApp } from '../model/organization.js';
 import { mapItems, type Slices } from '../model/slices.js';
-import type { Encoded } from './callable.js';
-import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
-import { operation } from './operation.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { decodePagination, identifier, pagination, queryPagination } from '../platform/http/interface/fields.js';
+import { operation } from '../platform/http/interface/operation.js';
 
 const named = z.object({ name: z.string() });
 const encode = (dataApp: DataApp) => ({ name: dataApp.name });

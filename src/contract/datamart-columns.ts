@@ -1,8 +1,8 @@
 /** An operation of this project: the tables and columns of a datamart by name, for the host's backend. */
 import { z } from 'zod';
 import { type Datamart, qualifiedName } from '../model/datamart/datamart.js';
-import { identifier } from './fields.js';
-import { noError, operation } from './operation.js';
+import { identifier } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 
 const table = z.object({ tableName: z.string().describe('`schema.table`'), columns: z.array(z.string()) });
 

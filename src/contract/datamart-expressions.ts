@@ -1,8 +1,8 @@
 /** An operation of this project: whether the database computes an expression of a calculated column or a measure. */
 import { z } from 'zod';
+import { identifier } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { expression } from './datamart-fields.js';
-import { identifier } from './fields.js';
-import { noError, operation } from './operation.js';
 
 type Checked = {
   readonly isMeasure: boolean;

@@ -1,6 +1,6 @@
 /** The parts of a datamart, as requests send them. */
 import { z } from 'zod';
-import { identifier, limits, list, text } from './fields.js';
+import { identifier, limits, list, text } from '../platform/http/interface/fields.js';
 import { dates, numbers } from './metric-parts.js';
 
 export const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne']);

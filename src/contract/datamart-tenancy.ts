@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Datamart } from '../model/datamart/datamart.js';
 import { describeOwnership, type TableOwnership } from '../model/datamart/table-ownership.js';
-import { identifier } from './fields.js';
-import { noError, operation } from './operation.js';
+import { identifier } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 
 const step = z.object({
   relationshipName: z.string(),

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import type { Datamart } from '../model/datamart/datamart.js';
 import type { TenancyWarning } from '../model/datamart/table-ownership.js';
+import { identifier, limits, list } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import {
   cacheTtlSeconds,
   newTenancySettings,
@@ -11,8 +13,6 @@ import {
   tenancySettings,
 } from './datamart-fields.js';
 import { tenancyWarnings } from './datamart-tenancy.js';
-import { identifier, limits, list } from './fields.js';
-import { noError, operation } from './operation.js';
 
 const paths = { kebab: '/api/v2/data-app/datamarts', legacy: '/api/v2/dataApp/datamarts' };
 

@@ -4,10 +4,10 @@ import type { Datamart, DatamartColumn, DatamartTable, ListedDatamart, Tenancy }
 import { columnKind, mayBeBoolean } from '../model/datamart/datatypes.js';
 import { draftRelationships, nameTables } from '../model/datamart/relationships.js';
 import { mapItems, type Slices } from '../model/slices.js';
-import type { Encoded } from './callable.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { decodePagination, identifier, pagination, queryPagination } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { cardinality, columnDates, columnNumbers, join } from './datamart-fields.js';
-import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
-import { noError, operation } from './operation.js';
 
 const listedColumn = z.object({
   columnName: z.string(),

@@ -6,10 +6,10 @@ import type { ProposedRelationship, SourceProposals } from '../model/datamart/so
 import type { SourceTable } from '../model/datamart/source-schema.js';
 import type { DatasourceType } from '../model/organization.js';
 import type { ColumnRepeats } from '../model/query/engine.js';
-import type { Encoded } from './callable.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { decodePagination, identifier, pagination, queryPagination, text } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { cardinality } from './datamart-fields.js';
-import { decodePagination, identifier, pagination, queryPagination, text } from './fields.js';
-import { noError, operation } from './operation.js';
 
 const key = z.array(z.string());
 

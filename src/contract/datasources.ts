@@ -5,8 +5,15 @@ import { readHost } from '../model/host.js';
 import { isRecord } from '../model/is-record.js';
 import type { Datasource, DatasourceSummary } from '../model/organization.js';
 import { mapItems, type Slices } from '../model/slices.js';
-import { decodePagination, identifier, limits, pagination, queryPagination, text } from './fields.js';
-import { operation } from './operation.js';
+import {
+  decodePagination,
+  identifier,
+  limits,
+  pagination,
+  queryPagination,
+  text,
+} from '../platform/http/interface/fields.js';
+import { operation } from '../platform/http/interface/operation.js';
 
 const host = z
   .string()

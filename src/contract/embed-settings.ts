@@ -1,9 +1,9 @@
 /** Changes to an existing embed by its data app. */
 import { z } from 'zod';
 import type { Embed } from '../model/dashboard/embed.js';
+import { identifier, limits } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { accessSettings } from './access-settings.js';
-import { identifier, limits } from './fields.js';
-import { noError, operation } from './operation.js';
 
 const errors = { AUTHENTICATION_ERROR: 401, INVALID_EMBED_ID: 400 } as const;
 

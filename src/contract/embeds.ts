@@ -4,10 +4,16 @@ import type { Dashboard } from '../model/dashboard/dashboard.js';
 import type { Embed } from '../model/dashboard/embed.js';
 import type { Metric } from '../model/dashboard/metric.js';
 import { mapItems, type Slices } from '../model/slices.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import {
+  decodePagination,
+  identifier,
+  limits,
+  pagination,
+  queryPagination,
+} from '../platform/http/interface/fields.js';
+import { noError, operation, type RequestParts } from '../platform/http/interface/operation.js';
 import { accessSettings, dashboardAccessSettings, exampleSettings } from './access-settings.js';
-import type { Encoded } from './callable.js';
-import { decodePagination, identifier, limits, pagination, queryPagination } from './fields.js';
-import { noError, operation, type RequestParts } from './operation.js';
 
 export { accessSettings } from './access-settings.js';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { EffectiveAccess } from '../model/guest/end-user-filters.js';
 import { accessColumns, accessSwitches } from '../model/guest/grant.js';
 import { recordOf } from '../model/record-of.js';
-import type { Encoded } from './callable.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
 
 const columns = z.array(z.object({ tableName: z.string(), columns: z.array(z.string()) }));
 

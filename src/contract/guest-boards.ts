@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { LayoutCard } from '../model/dashboard/dashboard.js';
 import { guestLimits } from '../model/guest/metric.js';
 import type { ListedView } from '../model/guest/saved-view.js';
-import { guestFilterValues, identifier, list, named } from './fields.js';
+import { guestFilterValues, identifier, list, named } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { gridCard } from './guest-metrics.js';
 import { encodeView, exampleView, guestView } from './guest-view.js';
-import { noError, operation } from './operation.js';
 import { tilePlaces } from './tiles.js';
 
 const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { type ChatAnswer, chatLimits } from '../model/chat/chat.js';
 import { measureAggregates } from '../model/dashboard/metric.js';
-import { columnRef, guestFilterValues, identifier, limits, list, tableRef } from './fields.js';
+import { columnRef, guestFilterValues, identifier, limits, list, tableRef } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { newGuestDefinition } from './guest-definition.js';
 import { language, readErrors } from './guest-reads.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort } from './metric-parts.js';
-import { noError, operation } from './operation.js';
 
 const text = z
   .string()

@@ -1,11 +1,11 @@
 /** Queries several metrics of a dashboard with one request. Each answer is sent as soon as it is there. */
 import { z } from 'zod';
 import type { DashboardPart } from '../model/guest/view.js';
-import type { Encoded } from './callable.js';
-import { identifier, list } from './fields.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { identifier, list } from '../platform/http/interface/fields.js';
+import { errorBody, operation, type WriteFailure } from '../platform/http/interface/operation.js';
 import { exampleQuery, exampleReply, guestQuery, language, queryErrors } from './guest-reads.js';
 import { encodeReply, metricAnswer } from './metrics.js';
-import { errorBody, operation, type WriteFailure } from './operation.js';
 
 const digest = z.string().max(64);
 

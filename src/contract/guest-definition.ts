@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { measureAggregates } from '../model/dashboard/metric.js';
 import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../model/guest/metric.js';
-import { columnRef, guestFilterValue, identifier, limits, list, tableRef } from './fields.js';
+import { columnRef, guestFilterValue, identifier, limits, list, tableRef } from '../platform/http/interface/fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 
 /** Maximum number of dimensions, of measures and of filters in one metric. */

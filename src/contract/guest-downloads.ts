@@ -1,9 +1,9 @@
 /** Downloads of metrics as files, with a guest token. */
 import { z } from 'zod';
+import { identifier, list } from '../platform/http/interface/fields.js';
+import { operation } from '../platform/http/interface/operation.js';
 import { toCsv } from './csv.js';
-import { identifier, list } from './fields.js';
 import { exampleQuery, guestQuery, language, queryErrors } from './guest-reads.js';
-import { operation } from './operation.js';
 import { toXlsx } from './xlsx/workbook.js';
 
 const permission = 'Refused unless the permissions allow it (`isEnableDownloadMetrics`).';

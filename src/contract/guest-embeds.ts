@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { guestOperationNames } from '../model/guest/access.js';
 import type { GuestEmbeds } from '../model/guest/view.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { readErrors } from './guest-reads.js';
-import { noError, operation } from './operation.js';
 
 const listed = {
   name: z.string(),

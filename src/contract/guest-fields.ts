@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { aggregates, measureAggregates } from '../model/dashboard/metric.js';
 import type { FieldTable, GuestFields } from '../model/guest/fields.js';
-import type { Encoded } from './callable.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { identifier } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { cardinality, columnDates, columnNumbers } from './datamart-fields.js';
-import { identifier } from './fields.js';
 import { readErrors } from './guest-reads.js';
-import { noError, operation } from './operation.js';
 
 const notes = {
   label: z.string().describe('Empty: show the name.'),

@@ -1,7 +1,7 @@
 /** An own dashboard in a list, as guests read it. */
 import { z } from 'zod';
 import type { ListedBoard } from '../model/guest/own-board.js';
-import type { Encoded } from './callable.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
 
 export const listedBoard = z
   .object({

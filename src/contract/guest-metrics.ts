@@ -5,11 +5,11 @@
 import { z } from 'zod';
 import { lastRow } from '../model/guest/layout.js';
 import type { GuestMetric } from '../model/guest/view.js';
-import { guestFilterValues, identifier, limits, list } from './fields.js';
+import { guestFilterValues, identifier, limits, list } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { guestDefinition, newGuestDefinition } from './guest-definition.js';
 import { encodeMetric, exampleGuestMetric, guestMetric } from './guest-reads.js';
 import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
-import { noError, operation } from './operation.js';
 
 const writeErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
 const defineErrors = { ...writeErrors, METRIC_QUERY_ERROR: 400 } as const;

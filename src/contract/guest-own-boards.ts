@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { guestLimits } from '../model/guest/metric.js';
 import type { ListedBoard, OwnBoard } from '../model/guest/own-board.js';
-import type { Encoded } from './callable.js';
-import { identifier, list } from './fields.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { identifier, list } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { encodeListedBoard, listedBoard } from './guest-listed-board.js';
 import { gridCard } from './guest-metrics.js';
-import { noError, operation } from './operation.js';
 import { boardTiles } from './tiles.js';
 
 const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;

@@ -1,10 +1,10 @@
 /** The metrics that a guest may change, and their definitions. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
 import type { OwnDefinition, OwnMetric } from '../model/guest/metric.js';
-import { identifier } from './fields.js';
+import { identifier } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { newGuestDefinition } from './guest-definition.js';
 import { readErrors } from './guest-reads.js';
-import { noError, operation } from './operation.js';
 
 const ownMetric = z
   .object({

@@ -18,15 +18,23 @@ import {
 } from '../model/guest/view.js';
 import { recordOf } from '../model/record-of.js';
 import { reportFormats } from '../model/schedule/schedule.js';
-import type { Encoded } from './callable.js';
-import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import {
+  guestFilterValue,
+  guestFilterValues,
+  identifier,
+  limits,
+  list,
+  scalar,
+  text,
+} from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
 import { encodeListedBoard, listedBoard } from './guest-listed-board.js';
 import { guestPermissions } from './guest-tokens.js';
 import { encodeView, guestView } from './guest-view.js';
 import { chart } from './metric-parts.js';
 import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
-import { noError, operation } from './operation.js';
 import { tiles } from './tiles.js';
 
 export const language = z

@@ -1,8 +1,8 @@
 /** Dashboards and metrics as PDF and PNG, drawn by the server with a guest token. */
 import { z } from 'zod';
-import { identifier } from './fields.js';
+import { identifier } from '../platform/http/interface/fields.js';
+import { operation } from '../platform/http/interface/operation.js';
 import { exampleQuery, guestQuery, language, readErrors } from './guest-reads.js';
-import { operation } from './operation.js';
 
 const about =
   'Refused unless the permissions allow it (`isEnableDownloadMetrics`). The server draws the elements with headless Chromium, as on paper: light, with filters, marks of other cards (`crossFilter`), moment and what is missing. The drawing reads with this token, as a browser would. It counts as ten requests for the rate limits. It is in the reader’s language; without one, in English and as written. 503: the server has no Chromium, or is busy.';

@@ -5,8 +5,8 @@ import { mostWatched } from '../model/schedule/operator.js';
 import { type Audience, mostNamed, mostRecipients } from '../model/schedule/recipients.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../model/schedule/reports.js';
 import type { ListedSchedule } from '../model/schedule/schedule.js';
-import { identifier, list } from './fields.js';
-import { noError, operation } from './operation.js';
+import { identifier, list } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import {
   toldDelivery as delivery,
   encodeDelivery,

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { Fact } from '../model/chat/facts.js';
 import type { Suggestion } from '../model/chat/suggestions.js';
 import type { Summary } from '../model/chat/summary.js';
-import type { Encoded } from './callable.js';
-import { columnRef, guestFilterValues, identifier, list } from './fields.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { columnRef, guestFilterValues, identifier, list } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { newGuestDefinition } from './guest-definition.js';
 import { language, readErrors } from './guest-reads.js';
-import { noError, operation } from './operation.js';
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const read = z.object({

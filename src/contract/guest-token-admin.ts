@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { ListedGuestToken } from '../model/credentials.js';
 import { mapItems, type Slices } from '../model/slices.js';
-import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
-import { noError, operation } from './operation.js';
+import { decodePagination, identifier, pagination, queryPagination } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 
 const digest = z
   .string()

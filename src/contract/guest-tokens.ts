@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { accessColumns, accessSwitches, guestPermissionNames } from '../model/guest/grant.js';
 import { recordOf } from '../model/record-of.js';
-import { filterColumns, filterValues, identifier, limits, list } from './fields.js';
-import { operation } from './operation.js';
+import { filterColumns, filterValues, identifier, limits, list } from '../platform/http/interface/fields.js';
+import { operation } from '../platform/http/interface/operation.js';
 
 const metricValues = (about: string) => z.strictObject({ metricId: identifier, values: filterValues.describe(about) });
 

@@ -1,8 +1,8 @@
 /** A view that a guest saved, as guests read it. */
 import { z } from 'zod';
 import type { ListedView } from '../model/guest/saved-view.js';
-import type { Encoded } from './callable.js';
-import { guestFilterValue } from './fields.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { guestFilterValue } from '../platform/http/interface/fields.js';
 
 export const guestView = z
   .object({

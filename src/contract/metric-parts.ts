@@ -12,7 +12,7 @@ import {
 import { datePrecisions, dateStyles } from '../model/datamart/dates.js';
 import type { Predicate } from '../model/filter/filter.js';
 import { periods } from '../model/filter/period.js';
-import { columnRef, identifier, limits, list, scalar, text } from './fields.js';
+import { columnRef, identifier, limits, list, scalar, text } from '../platform/http/interface/fields.js';
 
 const operators = ['=', '<>', '<', '<=', '>', '>='] as const;
 

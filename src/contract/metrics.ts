@@ -1,10 +1,10 @@
 /** Operation 16: a metric's data for the host's backend. */
 import { z } from 'zod';
 import type { BackendQuery, MetricReply } from '../model/guest/view.js';
-import type { Encoded } from './callable.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { filterValues, identifier, limits, scalar } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { columnDates, columnNumbers } from './datamart-fields.js';
-import { filterValues, identifier, limits, scalar } from './fields.js';
-import { noError, operation } from './operation.js';
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 

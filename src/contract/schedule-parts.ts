@@ -11,8 +11,8 @@ import {
   reportFormats,
   type Schedule,
 } from '../model/schedule/schedule.js';
-import type { Encoded } from './callable.js';
-import { guestFilterValues, identifier, list } from './fields.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { guestFilterValues, identifier, list } from '../platform/http/interface/fields.js';
 
 const timezone = identifier.describe('IANA name.');
 const at = z.string().max(5).describe('Time of day, as HH:MM.');

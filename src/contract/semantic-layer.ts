@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { Datamart, DatamartTable } from '../model/datamart/datamart.js';
 import type { SemanticTable } from '../model/datamart/semantic-layer.js';
-import type { Encoded } from './callable.js';
-import { identifier, limits, list, text } from './fields.js';
-import { operation } from './operation.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { identifier, limits, list, text } from '../platform/http/interface/fields.js';
+import { operation } from '../platform/http/interface/operation.js';
 
 const path = '/api/v2/data-app/datamarts/semantic-layer';
 const synonyms = list(identifier, limits.synonyms);

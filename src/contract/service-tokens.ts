@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import type { StoredKey } from '../model/credentials.js';
 import { mapItems, type Slices } from '../model/slices.js';
+import { decodePagination, identifier, pagination, queryPagination } from '../platform/http/interface/fields.js';
+import { asIs, operation } from '../platform/http/interface/operation.js';
 import { encodeCredential, listedCredential, newCredential, rotation } from './api-keys.js';
-import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
-import { asIs, operation } from './operation.js';
 
 const path = '/api/v2/service-token';
 const named = z.strictObject({ name: identifier });

@@ -5,9 +5,9 @@ import { mostHostListed, type ToldHostSchedule } from '../model/schedule/host-sc
 import { mostNamed, type Recipients } from '../model/schedule/recipients.js';
 import { mostSchedules } from '../model/schedule/reports.js';
 import { deliveryStates } from '../model/schedule/schedule.js';
-import type { Encoded } from './callable.js';
-import { identifier, list } from './fields.js';
-import { noError, operation } from './operation.js';
+import type { Encoded } from '../platform/http/interface/callable.js';
+import { identifier, list } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 import { encodeDelivery, encodeSchedule, schedule as made, newPlan, plan, toldDelivery } from './schedule-parts.js';
 
 const errors = { AUTHENTICATION_ERROR: 401 } as const;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { pictureFault, type Tile } from '../model/dashboard/tile.js';
 import type { BoardTile } from '../model/guest/own-board.js';
-import { identifier, limits, list, text } from './fields.js';
+import { identifier, limits, list, text } from '../platform/http/interface/fields.js';
 
 const place = {
   tileId: identifier,

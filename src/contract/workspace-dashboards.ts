@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Dashboard } from '../model/dashboard/dashboard.js';
 import type { Metric } from '../model/dashboard/metric.js';
 import { mapItems, type Slices } from '../model/slices.js';
-import { identifier, limits, list, pagination } from './fields.js';
-import { noError, operation } from './operation.js';
+import { identifier, limits, list, pagination } from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 
 const listingInput = z.strictObject({ workspaceName: identifier, ...pagination });
 

@@ -2,8 +2,15 @@
 import { z } from 'zod';
 import type { Workspace } from '../model/organization.js';
 import { mapItems, type Slices } from '../model/slices.js';
-import { decodePagination, identifier, list, pagination, queryPagination, text } from './fields.js';
-import { noError, operation } from './operation.js';
+import {
+  decodePagination,
+  identifier,
+  list,
+  pagination,
+  queryPagination,
+  text,
+} from '../platform/http/interface/fields.js';
+import { noError, operation } from '../platform/http/interface/operation.js';
 
 const name = identifier.describe('Identifies the workspace.');
 

@@ -2,10 +2,10 @@
 import { readAddress } from '../model/schedule/address.js';
 import type { ReportRight } from '../model/schedule/report-right.js';
 import type { Way } from '../model/schedule/reports.js';
-import type { Channel } from '../platform/channels.js';
-import type { Config } from '../platform/config.js';
-import type { Dkim } from '../platform/dkim.js';
-import type { BrandOf } from '../platform/mail-brands.js';
+import type { Channel } from '../platform/config/channels.js';
+import type { Config } from '../platform/config/config.js';
+import type { BrandOf } from '../platform/config/mail-brands.js';
+import type { Dkim } from '../platform/keys/dkim.js';
 import type { Granted } from './sender.js';
 
 type Mail = Config['settings']['mail'];

@@ -1,6 +1,6 @@
 /** Hands messages to a mail server over SMTP, and says what the server answered. */
 import { createTransport } from 'nodemailer';
-import type { Dkim } from '../platform/dkim.js';
+import type { Dkim } from '../platform/keys/dkim.js';
 import type { Attachment, Message } from './message.js';
 import { plainLine } from './plain-line.js';
 

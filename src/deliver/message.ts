@@ -2,7 +2,7 @@
 import { escapeMarkup } from '../model/markup.js';
 import type { ReportFormat } from '../model/schedule/schedule.js';
 import { type Speech, speechOf } from '../model/texts/messages.js';
-import type { MailBrand } from '../platform/mail-brands.js';
+import type { MailBrand } from '../platform/config/mail-brands.js';
 import { type AlertText, kindOf, sentencesOf, titles } from './alert-text.js';
 import { plainLine } from './plain-line.js';
 

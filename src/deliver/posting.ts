@@ -2,7 +2,7 @@
 import type { Cell } from '../model/query/engine.js';
 import type { ReportFormat } from '../model/schedule/schedule.js';
 import { speechOf } from '../model/texts/messages.js';
-import type { Channel } from '../platform/channels.js';
+import type { Channel } from '../platform/config/channels.js';
 import { type AlertKind, type AlertText, kindOf, sentencesOf, titles } from './alert-text.js';
 import { plainLine } from './plain-line.js';
 

@@ -9,8 +9,8 @@ import { readerOf, type TenantCopy, tenantRecipient } from '../model/schedule/ho
 import { everyone, mostRecipients } from '../model/schedule/recipients.js';
 import type { ClaimedDelivery, DeliveryReason, Schedule } from '../model/schedule/schedule.js';
 import { leavesAt } from '../model/schedule/spread.js';
-import type { Channel } from '../platform/channels.js';
-import type { BrandOf } from '../platform/mail-brands.js';
+import type { Channel } from '../platform/config/channels.js';
+import type { BrandOf } from '../platform/config/mail-brands.js';
 import type { DeliveryEnd, DeliveryStore, NewShare } from '../store/deliveries.js';
 import { type ConfirmText, confirmMessageOf } from './confirm-message.js';
 import type { Mail, Mailer } from './mailer.js';

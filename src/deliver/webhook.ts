@@ -4,8 +4,8 @@
  */
 import type { lookup as systemLookup } from 'node:dns';
 import type { Clock } from '../model/ports.js';
-import type { Channel } from '../platform/channels.js';
-import { Barred, postTo } from '../platform/outgoing.js';
+import { Barred, postTo } from '../platform/calls/outgoing.js';
+import type { Channel } from '../platform/config/channels.js';
 import type { MailOutcome } from './mailer.js';
 
 /** `barred`: the name of the receiver leads to an address that may not be reached. Nothing was sent. */

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { ExportedDashboard } from '../contract/dashboard-export.js';
 import { readExport } from '../contract/dashboard-versions.js';
-import { identifier } from '../contract/fields.js';
+import { identifier } from '../platform/http/interface/fields.js';
 
 const table = z.strictObject({
   name: identifier,

@@ -5,11 +5,11 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { type Response, Router } from 'express';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
-import { bodyOf } from '../http/body-reader.js';
-import { cookieOf } from '../http/request.js';
-import { json, send } from '../http/sending.js';
 import type { Clock } from '../model/ports.js';
 import { Refusal } from '../model/refusal.js';
+import { bodyOf } from '../platform/http/wire/body-reader.js';
+import { cookieOf } from '../platform/http/wire/request.js';
+import { json, send } from '../platform/http/wire/sending.js';
 import type { DemoUser } from './bundle.js';
 
 export const demoIssuer = 'guestlist-demo';

@@ -15,8 +15,8 @@ import type {
   RequestSignal,
 } from '../model/query/engine.js';
 import type { LiveEngine, LiveSource, ReadLive } from '../model/query/live.js';
-import { breathe } from '../platform/breathe.js';
-import { closeAll } from '../platform/close-all.js';
+import { breathe } from '../platform/work/breathe.js';
+import { closeAll } from '../platform/work/close-all.js';
 import type { CacheKeyParts } from './cache/key.js';
 import {
   type Database,

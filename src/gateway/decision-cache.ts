@@ -3,7 +3,7 @@
  * claims that the policy reads; decisions of a policy that reads the time are not cached. Everything else that a decision depends
  * on (revocations, the tenant's state, the token's life, dashboards, metrics) is checked at every request by `isStill`.
  */
-import { createSizedLru } from '../platform/lru.js';
+import { createSizedLru } from '../platform/work/lru.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { ForgetClient } from './common/eraser.js';
 import { dropWhere } from './common/eraser.js';

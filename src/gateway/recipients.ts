@@ -4,9 +4,9 @@
  */
 import type { Sealed } from '../model/brand.js';
 import type { Clock } from '../model/ports.js';
-import type { Log } from '../platform/log.js';
-import { createLru } from '../platform/lru.js';
-import type { Sealer } from '../platform/sealing.js';
+import type { Sealer } from '../platform/keys/sealing.js';
+import type { Log } from '../platform/logs/log.js';
+import { createLru } from '../platform/work/lru.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { Eraser, ForgetClient } from './common/eraser.js';
 import type { Ledger } from './ledger/ledger.js';

@@ -3,14 +3,14 @@
  * Uses only Node's request and response. Must not decide what a session may see: embed-token.ts does.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Handle, Step } from '../http/in-turn.js';
-import { pathOf, requestIdOf } from '../http/request.js';
-import { json, send as sendNow } from '../http/sending.js';
 import type { Clock } from '../model/ports.js';
 import { Refusal } from '../model/refusal.js';
 import type { FindReportRight, IsTenantActive, ListTenantUsers } from '../model/schedule/report-right.js';
-import type { Log } from '../platform/log.js';
-import type { Check } from '../platform/readiness.js';
+import type { Handle, Step } from '../platform/http/wire/in-turn.js';
+import { pathOf, requestIdOf } from '../platform/http/wire/request.js';
+import { json, send as sendNow } from '../platform/http/wire/sending.js';
+import type { Log } from '../platform/logs/log.js';
+import type { Check } from '../platform/logs/readiness.js';
 import type { Audit } from './audit/audit.js';
 import { createRequestAudit, type DecisionContext, type RequestAudit } from './audit/request-audit.js';
 import type { Origins } from './authenticate/credential.js';

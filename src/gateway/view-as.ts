@@ -5,9 +5,9 @@
 
 import { basename } from 'node:path';
 import { z } from 'zod';
-import type { Unchanging } from '../contract/callable.js';
-import { identifier } from '../contract/fields.js';
 import type { Clock } from '../model/ports.js';
+import type { Unchanging } from '../platform/http/interface/callable.js';
+import { identifier } from '../platform/http/interface/fields.js';
 import type { Audit } from './audit/audit.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import { noLimits } from './authenticate/limits.js';

@@ -4,10 +4,10 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { listGuestEmbeds } from '../contract/guest-embeds.js';
-import type { Operation } from '../contract/operation.js';
-import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
-import { findShapeFault } from '../http/faults.js';
 import { isRecord } from '../model/is-record.js';
+import type { Operation } from '../platform/http/interface/operation.js';
+import type { Dispatch, DispatchRequest, DispatchResponse } from '../platform/http/wire/bind.js';
+import { findShapeFault } from '../platform/http/wire/faults.js';
 import { type Asker, type Called, callTool } from './call-tool.js';
 import { answerMessage } from './server.js';
 import { grantedTools, guestTools, type Tool } from './tools.js';

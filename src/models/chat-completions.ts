@@ -9,8 +9,8 @@ import type { Model, ModelMessage, ModelReply, ModelTool, ToolCall } from '../mo
 import { isRecord } from '../model/is-record.js';
 import { Refusal } from '../model/refusal.js';
 import { DependencyUnavailable } from '../model/unavailable.js';
-import type { ConfiguredModel } from '../platform/models.js';
-import { Barred, postTo } from '../platform/outgoing.js';
+import { Barred, postTo } from '../platform/calls/outgoing.js';
+import type { ConfiguredModel } from '../platform/config/models.js';
 
 export type ModelOptions = {
   /** Resolves names. Left out: the system does. */

@@ -7,8 +7,8 @@ import type { PolicyReach } from '../gateway/policy/reach.js';
 import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
 import type { TenantTableFile } from '../gateway/policy/tenant-table.js';
 import { Refusal } from '../model/refusal.js';
-import { BulkheadFull, createBulkhead } from '../platform/bulkhead.js';
-import { findThread, runThread } from '../platform/thread.js';
+import { BulkheadFull, createBulkhead } from '../platform/work/bulkhead.js';
+import { findThread, runThread } from '../platform/work/thread.js';
 import type { DraftEffects, DraftWork } from './draft-check.js';
 import type { SampleUser } from './sample.js';
 

@@ -11,7 +11,7 @@ import { PolicyFaults } from '../gateway/policy/source.js';
 import type { ProvisionedDashboard } from '../gateway/provision/provision.js';
 import { createTenantStep, type TenantOf } from '../gateway/tenant/resolve.js';
 import { Refusal } from '../model/refusal.js';
-import type { JwtClaims } from '../platform/jwt.js';
+import type { JwtClaims } from '../platform/keys/jwt.js';
 
 /** The inputs of a dry run: the claims of the session, the body, and the time. */
 export type PolicyCase = {

@@ -9,7 +9,7 @@ import { handled } from '../model/handled.js';
 import type { Log } from '../model/log-events.js';
 import { Refusal } from '../model/refusal.js';
 import { DependencyUnavailable } from '../model/unavailable.js';
-import { BulkheadFull, createBulkhead } from '../platform/bulkhead.js';
+import { BulkheadFull, createBulkhead } from '../platform/work/bulkhead.js';
 import { drawOn, openPage, type Read, type ReadFile } from './page.js';
 
 export type BrowserStart = {

@@ -3,7 +3,7 @@
  * that finds a request's token also reads its revision, so a request never gets content older than its arrival.
  */
 import type { ContentRevision } from '../model/brand.js';
-import { createSizedLru } from '../platform/lru.js';
+import { createSizedLru } from '../platform/work/lru.js';
 import type { DashboardStore } from './dashboards.js';
 import type { DatamartStore } from './datamarts.js';
 import type { DatasourceStore } from './datasources.js';

@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { Datasource, DatasourceSummary, ServerConnection } from '../model/organization.js';
 import type { Page } from '../model/page.js';
 import { mapItems } from '../model/slices.js';
-import type { Sealer } from '../platform/sealing.js';
+import type { Sealer } from '../platform/keys/sealing.js';
 import { createHolds } from './holds.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';

@@ -3,7 +3,7 @@ import type { AlertState } from '../model/schedule/alert.js';
 import type { TenantCopy } from '../model/schedule/host-schedule.js';
 import { everyone } from '../model/schedule/recipients.js';
 import type { ClaimedDelivery, Delivery, DeliveryReason, Schedule } from '../model/schedule/schedule.js';
-import type { Sealer } from '../platform/sealing.js';
+import type { Sealer } from '../platform/keys/sealing.js';
 import { inTransaction } from './query.js';
 import { scheduleOf, sealState } from './schedules.js';
 import type { Tables } from './tables.js';

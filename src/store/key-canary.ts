@@ -5,9 +5,9 @@
  */
 import type { Kysely } from 'kysely';
 import type { Sealed } from '../model/brand.js';
-import { findForeign, type SealedColumn } from '../platform/reseal.js';
-import { createSealer, type KeyRing, markOf, sealerMarkOf } from '../platform/sealing.js';
-import { tagKeyOf } from '../platform/tags.js';
+import { tagKeyOf } from '../platform/caches/tags.js';
+import { findForeign, type SealedColumn } from '../platform/keys/reseal.js';
+import { createSealer, type KeyRing, markOf, sealerMarkOf } from '../platform/keys/sealing.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const canaryContext = 'guestlist/canary';

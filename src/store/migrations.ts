@@ -4,7 +4,7 @@
  * entry to the end of the list.
  */
 import type { Kysely } from 'kysely';
-import { assertWritable, type Migrations, migrateSchema } from '../platform/migrate.js';
+import { assertWritable, type Migrations, migrateSchema } from '../platform/databases/migrate.js';
 import { firstRelease } from './migrations/0001-first-release.js';
 import { sharedViews } from './migrations/0002-shared-views.js';
 import { studioSessions } from './migrations/0003-studio-sessions.js';

@@ -6,7 +6,7 @@ import type { ScheduleScope, WatchedSchedule } from '../model/schedule/operator.
 import type { PlanChange } from '../model/schedule/plan.js';
 import type { Recipients } from '../model/schedule/recipients.js';
 import type { DeliveryState, Schedule, ScheduleOwner } from '../model/schedule/schedule.js';
-import type { Sealer } from '../platform/sealing.js';
+import type { Sealer } from '../platform/keys/sealing.js';
 import { jsonb } from './document.js';
 import { assertUpdated, inTransaction } from './query.js';
 import type { Tables } from './tables.js';

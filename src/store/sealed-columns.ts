@@ -1,5 +1,5 @@
 /** The sealed columns of the service's metadata. */
-import { sealedColumnsOf } from '../platform/reseal.js';
+import { sealedColumnsOf } from '../platform/keys/reseal.js';
 import { canaryContext } from './key-canary.js';
 import { recipientsContext, stateContext } from './schedules.js';
 import { issuerTokenContext } from './studio-sessions.js';

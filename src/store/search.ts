@@ -1,6 +1,6 @@
 /** Finds rows by words in their names, in pages. */
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import { containsWords } from '../platform/contains-words.js';
+import { containsWords } from '../platform/files/contains-words.js';
 import { sumOfEpochs } from './revocations.js';
 import type { Tables } from './tables.js';
 

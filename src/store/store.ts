@@ -5,7 +5,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { ContentRevision } from '../model/brand.js';
-import type { Sealer } from '../platform/sealing.js';
+import type { Sealer } from '../platform/keys/sealing.js';
 import { createApiKeyStore } from './api-keys.js';
 import { createClientStore } from './clients.js';
 import { type ContentStore, createContent } from './content.js';

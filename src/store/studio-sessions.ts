@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { HashedToken, Sealed } from '../model/brand.js';
 import type { IssuerToken, Person, StudioSession } from '../model/person.js';
-import type { Sealer } from '../platform/sealing.js';
+import type { Sealer } from '../platform/keys/sealing.js';
 import { jsonb } from './document.js';
 import type { Tables } from './tables.js';
 

@@ -1,6 +1,6 @@
 /** The token lookup cache. It serves a database that only this process writes to: any write clears it, so a hit is always current. */
 
-import { createLru } from '../platform/lru.js';
+import { createLru } from '../platform/work/lru.js';
 import type { GuestTokenStore } from './guest-tokens.js';
 
 const maxTokens = 10_000;

@@ -3,15 +3,8 @@
  * Each call is the operation or the command that Studio's pages call, with the roles of the key.
  */
 import type { Request, Response } from 'express';
-import type { Operation } from '../contract/operation.js';
 import { bearerOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
-import type { AddressOf } from '../http/address.js';
-import { senderOf } from '../http/admission.js';
-import { bodyOf } from '../http/body-reader.js';
-import { wholeOf } from '../http/in-process.js';
-import { isPieces, jsonText } from '../http/json-text.js';
-import { goneSignal, json, send } from '../http/sending.js';
 import { argumentFaults, requestFor, textResult } from '../mcp/call-tool.js';
 import type { ToolResult } from '../mcp/described.js';
 import { headersFor, messageFault } from '../mcp/endpoint.js';
@@ -21,7 +14,14 @@ import { isRecord } from '../model/is-record.js';
 import type { Log } from '../model/log-events.js';
 import type { StudioSession } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
-import type { CredentialGuard } from '../platform/credential-guard.js';
+import type { Operation } from '../platform/http/interface/operation.js';
+import type { AddressOf } from '../platform/http/wire/address.js';
+import { senderOf } from '../platform/http/wire/admission.js';
+import { bodyOf } from '../platform/http/wire/body-reader.js';
+import { wholeOf } from '../platform/http/wire/in-process.js';
+import { isPieces, jsonText } from '../platform/http/wire/json-text.js';
+import { goneSignal, json, send } from '../platform/http/wire/sending.js';
+import type { CredentialGuard } from '../platform/limits/credential-guard.js';
 import { mayCall } from './access.js';
 import { refuse } from './answer.js';
 import { requestIdOf } from './requests.js';

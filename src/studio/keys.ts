@@ -4,8 +4,6 @@
  */
 import { z } from 'zod';
 import { type createApiKey, newCredential, type rotateApiKey } from '../contract/api-keys.js';
-import { identifier, limits, text } from '../contract/fields.js';
-import type { Handler } from '../contract/operation.js';
 import type { createServiceToken, rotateServiceToken } from '../contract/service-tokens.js';
 import {
   type AdminCommand,
@@ -16,6 +14,8 @@ import {
 } from '../gateway/common/admin-command.js';
 import type { ApiKeyCaller, ServiceCaller } from '../model/guest/caller.js';
 import { Refusal } from '../model/refusal.js';
+import { identifier, limits, text } from '../platform/http/interface/fields.js';
+import type { Handler } from '../platform/http/interface/operation.js';
 import { noToken } from './work.js';
 
 /** `dataApp` null: a service token of the organization. */

@@ -10,8 +10,8 @@ import type { IssuerToken, Person, StudioRole } from '../model/person.js';
 import type { Clock } from '../model/ports.js';
 import { Refusal } from '../model/refusal.js';
 import { DependencyUnavailable } from '../model/unavailable.js';
-import { type AskOptions, askFrom, Barred } from '../platform/outgoing.js';
-import { type Sealer, textOfSealed } from '../platform/sealing.js';
+import { type AskOptions, askFrom, Barred } from '../platform/calls/outgoing.js';
+import { type Sealer, textOfSealed } from '../platform/keys/sealing.js';
 
 export type OpenIdOptions = {
   readonly settings: {

@@ -12,7 +12,7 @@ import type { Log } from '../model/log-events.js';
 import { nameInRecords, type Person, type StudioSession } from '../model/person.js';
 import type { Clock } from '../model/ports.js';
 import { DependencyUnavailable } from '../model/unavailable.js';
-import { createSingleFlight } from '../platform/single-flight.js';
+import { createSingleFlight } from '../platform/work/single-flight.js';
 import type { StudioSessionStore } from '../store/studio-sessions.js';
 import type { OpenId } from './openid.js';
 import { type StudioSessions, sessionEnded } from './sessions.js';

@@ -2,11 +2,11 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
-import { bodyOf } from '../http/body-reader.js';
-import { decodeBody } from '../http/faults.js';
-import { cookieOf, noteOf, readsOnly } from '../http/request.js';
 import type { StudioSession } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
+import { bodyOf } from '../platform/http/wire/body-reader.js';
+import { decodeBody } from '../platform/http/wire/faults.js';
+import { cookieOf, noteOf, readsOnly } from '../platform/http/wire/request.js';
 import { assertOwnPage } from './access.js';
 import { type StudioSessions, studioCookie } from './sessions.js';
 

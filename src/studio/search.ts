@@ -3,7 +3,6 @@
  * roles that may read it elsewhere in Studio. There is no index.
  */
 import { z } from 'zod';
-import type { AnswerOf, Callable, InputOf, Rule, Unchanging } from '../contract/callable.js';
 import { listDatamarts } from '../contract/datamarts.js';
 import { listDatasources } from '../contract/datasources.js';
 import { listGuestTokens } from '../contract/guest-token-admin.js';
@@ -22,6 +21,7 @@ import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
 import { studioRoles } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
+import type { AnswerOf, Callable, InputOf, Rule, Unchanging } from '../platform/http/interface/callable.js';
 import type { FoundPage, SearchStore, Wanted } from '../store/search.js';
 import { assertMay, mayCall, notOffered } from './access.js';
 import { listSchedules } from './schedules.js';

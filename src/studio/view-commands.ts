@@ -16,7 +16,6 @@ import {
   readBy,
 } from '../gateway/common/admin-command.js';
 import { type ViewAs, viewAsInput, viewed } from '../gateway/view-as.js';
-import type { Authenticate } from '../http/admission.js';
 import { canonicalJson } from '../model/canonical-json.js';
 import { definitionSqlParts } from '../model/dashboard/content-sql.js';
 import type { MetricDefinition } from '../model/dashboard/metric.js';
@@ -24,6 +23,7 @@ import type { AuthorCaller } from '../model/guest/caller.js';
 import type { GuestQuery, MetricReply } from '../model/guest/view.js';
 import { nameInRecords } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
+import type { Authenticate } from '../platform/http/wire/admission.js';
 import type { Views } from './views.js';
 
 export const openView = declareCommand(

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { StudioSession } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
-import { type Sealer, textOfSealed } from '../platform/sealing.js';
+import { type Sealer, textOfSealed } from '../platform/keys/sealing.js';
 
 const sealedView = z.object({ token: z.string(), sessionId: z.string() });
 export type View = z.output<typeof sealedView>;

@@ -2,15 +2,15 @@
  * What a person has done for them: operations of the service and commands of the gateway. Each is checked against the
  * person's roles, and each change is in the audit before it is made. Pages and assistants both come here.
  */
-import { type Callable, ruleFor } from '../contract/callable.js';
-import type { Operation } from '../contract/operation.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
-import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
-import { createRoutes, withoutCondition } from '../http/routes.js';
 import type { ApiKeyCaller, Caller, ServiceCaller } from '../model/guest/caller.js';
 import { nameInRecords, type Person, type StudioSession } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
+import { type Callable, ruleFor } from '../platform/http/interface/callable.js';
+import type { Operation } from '../platform/http/interface/operation.js';
+import type { Dispatch, DispatchRequest, DispatchResponse } from '../platform/http/wire/bind.js';
+import { createRoutes, withoutCondition } from '../platform/http/wire/routes.js';
 import { assertMay, notOffered } from './access.js';
 
 export type WorkDeps = {

@@ -13,7 +13,7 @@ import { SMTPServer } from 'smtp-server';
 import { calendar } from '../../dist/deliver/calendar.js';
 import { createPlanner } from '../../dist/deliver/planner.js';
 import { leavesAt } from '../../dist/model/schedule/spread.js';
-import { openDatabase } from '../../dist/platform/database.js';
+import { openDatabase } from '../../dist/platform/databases/database.js';
 import { migrate } from '../../dist/store/migrations.js';
 import { createStore } from '../../dist/store/store.js';
 import { insertSchedules, mostInAMinute, sendMorning } from '../deliver/morning.mjs';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
-import { createClient, UpstreamRefusal, type WireRequest } from '../../src/contract/client.js';
+import { createClient, UpstreamRefusal, type WireRequest } from '../../src/platform/http/interface/client.js';
 
 const recording = (status: number, body: unknown) => {
   const sent: WireRequest[] = [];

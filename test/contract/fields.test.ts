@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { filterValue, guestFilterValue, identifier, namingRules, scalar, text } from '../../src/contract/fields.js';
+import {
+  filterValue,
+  guestFilterValue,
+  identifier,
+  namingRules,
+  scalar,
+  text,
+} from '../../src/platform/http/interface/fields.js';
 
 const halves = ['\ud800', '\udfff', 'a\udc00\ud800b', `${'x'.repeat(10)}\ud83d`];
 const wellFormed = ['LAX', 'Zoë', '日本', '✈️', '😀', ' ', 'a\'b"c', '%_\\', '..', '__proto__'];

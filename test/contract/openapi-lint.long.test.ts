@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
-import { createOpenApi } from '../../src/contract/openapi.js';
+import { createOpenApi } from '../../src/platform/http/interface/openapi.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const linter = join(root, 'node_modules/@redocly/cli/bin/cli.js');

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Channel } from '../../src/platform/channels.js';
+import type { Channel } from '../../src/platform/config/channels.js';
 import { columnRef, metric } from '../engine/world.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { all, openReporting, type Reporting, reportPolicy, type Started, type User } from './reporting.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createMailer } from '../../dist/deliver/mailer.js';
 import { createSender } from '../../dist/deliver/sender.js';
-import { openDatabase } from '../../dist/platform/database.js';
+import { openDatabase } from '../../dist/platform/databases/database.js';
 import { createStore } from '../../dist/store/store.js';
 
 const [databaseUrl, smtpUrl, leaseMs] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { messageOf, type ReportText } from '../../src/deliver/message.js';
 import { plainLine } from '../../src/deliver/plain-line.js';
 import { readAddress } from '../../src/model/schedule/address.js';
 import type { CellDates } from '../../src/model/schedule/alert.js';
-import { loadDkim } from '../../src/platform/dkim.js';
+import { loadDkim } from '../../src/platform/keys/dkim.js';
 import { verifyDkim } from './dkim.js';
 import { type Mailbox, openMailbox } from './mailbox.js';
 

@@ -13,8 +13,8 @@ import {
 } from '../../src/deliver/sender.js';
 import { type Alert, AlertFault, type AlertState } from '../../src/model/schedule/alert.js';
 import type { Schedule } from '../../src/model/schedule/schedule.js';
-import { loadBrands } from '../../src/platform/mail-brands.js';
-import { defaultSettings } from '../../src/platform/settings.js';
+import { loadBrands } from '../../src/platform/config/mail-brands.js';
+import { defaultSettings } from '../../src/platform/config/settings.js';
 import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';

@@ -6,8 +6,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type PostedText, postingOf } from '../../src/deliver/posting.js';
 import { createPost, type PostOptions } from '../../src/deliver/webhook.js';
-import { isLoopbackAddress, isPublicAddress } from '../../src/platform/addresses.js';
-import { type Channel, loadChannels } from '../../src/platform/channels.js';
+import { isLoopbackAddress, isPublicAddress } from '../../src/platform/addresses/addresses.js';
+import { type Channel, loadChannels } from '../../src/platform/config/channels.js';
 
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const clock = { now: () => new Date() };

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { defaultSettings } from '../../src/platform/settings.js';
+import { defaultSettings } from '../../src/platform/config/settings.js';
 import { copiesOf, findHelm, manifest, read, readStages, root, variablesOf } from './files.js';
 
 const stages = readStages();

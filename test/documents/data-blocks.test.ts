@@ -15,7 +15,7 @@ import { chart } from '../../src/contract/metric-parts.js';
 import { createTemplateSchedule } from '../../src/contract/template-schedules.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { decodeTheme } from '../../src/model/theme/design-tokens.js';
-import { loadConfig } from '../../src/platform/config.js';
+import { loadConfig } from '../../src/platform/config/config.js';
 import { asProcess } from '../cli/in-process.js';
 import { type Block, blocksOfKind, nameOf, root } from './blocks.js';
 

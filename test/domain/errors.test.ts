@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
-import type { Operation } from '../../src/contract/operation.js';
 import { gatewayErrors } from '../../src/gateway/common/wire.js';
 import { type Code, type ErrorEntry, errors } from '../../src/model/errors.js';
+import type { Operation } from '../../src/platform/http/interface/operation.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { engineLimits, usualLimits } from '../../src/engine/connections/limits.js';
-import { settingsSchema } from '../../src/platform/settings.js';
+import { settingsSchema } from '../../src/platform/config/settings.js';
 
 test('the limits of an engine are the settings, in milliseconds and bytes', () => {
   const { queries, datasources } = settingsSchema.parse({

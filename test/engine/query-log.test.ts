@@ -9,10 +9,10 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it, onTestFinished } from 'vitest';
 import { runLogged } from '../../src/engine/connections/database.js';
 import { createEngine } from '../../src/engine/engine.js';
-import { serveOperations } from '../../src/http/operations.js';
-import { beginning } from '../../src/http/request.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { systemClock } from '../../src/platform/clock.js';
+import { serveOperations } from '../../src/platform/http/wire/operations.js';
+import { beginning } from '../../src/platform/http/wire/request.js';
+import { systemClock } from '../../src/platform/work/clock.js';
 import { captureLog } from '../gateway/harness.js';
 import { columnRef, datamart, metric, type Place, question, refusalOf, table } from './world.js';
 

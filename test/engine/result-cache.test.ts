@@ -12,8 +12,8 @@ import {
   type ResultCacheOptions,
 } from '../../src/engine/cache/result-cache.js';
 import type { RunResult } from '../../src/engine/run/run.js';
-import { createRedisCache, type SharedCache } from '../../src/platform/cache-redis.js';
-import { createSealer } from '../../src/platform/sealing.js';
+import { createRedisCache, type SharedCache } from '../../src/platform/caches/cache-redis.js';
+import { createSealer } from '../../src/platform/keys/sealing.js';
 import { createMovableClock } from '../gateway/harness.js';
 import { isRedisServerThere, type OwnRedis, startOwnRedis } from '../suites/redis.js';
 import { describeResultCache, different, keyedOf, type ReplicaUnderTest, rowsOf } from '../suites/result-cache.js';

@@ -25,7 +25,7 @@ import { drill } from '../../src/model/query/drill.js';
 import type { AnswerColumn, Cell, MetricAnswer, MetricQuestion, MetricStream } from '../../src/model/query/engine.js';
 import { Refusal } from '../../src/model/refusal.js';
 import { type Alert, type AlertCondition, judge, observe } from '../../src/model/schedule/alert.js';
-import { systemClock } from '../../src/platform/clock.js';
+import { systemClock } from '../../src/platform/work/clock.js';
 import { assertHostAlert } from '../../src/usecases/guest/alerts.js';
 import { findKinds, type Kind } from './test-databases.js';
 import { samples } from './type-samples.js';

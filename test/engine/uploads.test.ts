@@ -10,9 +10,9 @@ import { readFileKind } from '../../src/engine/uploads/file-kind.js';
 import { createMakeDatabase, type MakingLimits } from '../../src/engine/uploads/make-database.js';
 import { assertPlainUpload } from '../../src/engine/uploads/plain-database.js';
 import { tableNameOf } from '../../src/model/upload.js';
-import { systemClock } from '../../src/platform/clock.js';
-import { createReach } from '../../src/platform/reach.js';
-import { createUploadFolder } from '../../src/platform/upload-folder.js';
+import { createReach } from '../../src/platform/calls/reach.js';
+import { createUploadFolder } from '../../src/platform/files/upload-folder.js';
+import { systemClock } from '../../src/platform/work/clock.js';
 import { runOnFile } from '../suites/duckdb-file.js';
 import { datasourceAt, refusalOf } from './world.js';
 

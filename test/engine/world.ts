@@ -23,7 +23,7 @@ import type { Datasource } from '../../src/model/organization.js';
 import type { Cell, Engine, MetricQuestion, MetricStream } from '../../src/model/query/engine.js';
 import type { Code } from '../../src/model/refusal.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { systemClock } from '../../src/platform/clock.js';
+import { systemClock } from '../../src/platform/work/clock.js';
 import { buildFile } from '../suites/duckdb-file.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
-import { openDatabase } from '../../src/platform/database.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
 import { analyst, login, manager, session } from '../product/guest.js';
 import { type Product, startProduct } from '../product/product.js';
 import { makeReadOnly } from '../suites/read-only-folder.js';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/platform/database.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
 
 const run = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 

@@ -2,8 +2,8 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Datasource } from '../../src/model/organization.js';
-import { openDatabase } from '../../src/platform/database.js';
-import { createSealer, createSealingKey } from '../../src/platform/sealing.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
+import { createSealer, createSealingKey } from '../../src/platform/keys/sealing.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { type Failure, post } from '../product/guest.js';

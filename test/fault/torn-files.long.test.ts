@@ -12,9 +12,9 @@ import { lossEvents, type Metadata, openMetadata } from '../../src/compose/metad
 import { appendEvents } from '../../src/gateway/audit/append.js';
 import { verifyAudit } from '../../src/gateway/audit/read.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
-import { systemClock } from '../../src/platform/clock.js';
-import { bytesOf } from '../../src/platform/high-water-mark.js';
-import type { KeyRing } from '../../src/platform/sealing.js';
+import { bytesOf } from '../../src/platform/keys/high-water-mark.js';
+import type { KeyRing } from '../../src/platform/keys/sealing.js';
+import { systemClock } from '../../src/platform/work/clock.js';
 import { compileScript, startChild } from '../platform/child.js';
 
 let home: string;

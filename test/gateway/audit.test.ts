@@ -10,7 +10,7 @@ import { exportAudit, exportInput, loadExplanation, verifyAudit } from '../../sr
 import { auditSearchInput, findInAudit, type SearchBounds } from '../../src/gateway/audit/search.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
-import { openDatabase } from '../../src/platform/database.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { captureLog, createMovableClock } from './harness.js';
 import { openTestLedger } from './ledgers.js';

@@ -13,8 +13,8 @@ import type { Ledger } from '../../src/gateway/ledger/ledger.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { capabilityNames } from '../../src/model/capability.js';
-import { createMemoryCache } from '../../src/platform/cache-memory.js';
-import { type JwtKeys, secretKey } from '../../src/platform/jwt-keys.js';
+import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { type JwtKeys, secretKey } from '../../src/platform/keys/jwt-keys.js';
 import {
   captureLog,
   createMovableClock,

@@ -8,8 +8,8 @@ import { createDecisionCache, type Decision } from '../../src/gateway/decision-c
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
-import { systemClock } from '../../src/platform/clock.js';
-import { createMemoryLimiters } from '../../src/platform/limiter.js';
+import { createMemoryLimiters } from '../../src/platform/limits/limiter.js';
+import { systemClock } from '../../src/platform/work/clock.js';
 import {
   analyst,
   gatewayToken,

@@ -1,7 +1,6 @@
 /** Deletion of a tenant: how it depends on the upstream and the cache, and how operators start it. */
 
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createClient } from '../../src/contract/client.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { auditEraser } from '../../src/gateway/audit/commands.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
@@ -18,7 +17,8 @@ import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import { tokenKeysOf } from '../../src/gateway/token/token.js';
 import type { Capabilities } from '../../src/gateway/upstream/capabilities.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createClient } from '../../src/platform/http/interface/client.js';
 import { testSealer } from '../suites/sealer.js';
 import {
   analyst,

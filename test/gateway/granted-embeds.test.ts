@@ -3,7 +3,7 @@
  * them with the real service.
  */
 import { describe, expect, it } from 'vitest';
-import type { WireRequest } from '../../src/contract/client.js';
+import type { WireRequest } from '../../src/platform/http/interface/client.js';
 import { analyst, startGateway } from './harness.js';
 import { policyOf } from './policies.js';
 import { createScriptedUpstream } from './scripted-upstream.js';

@@ -1,12 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createClient } from '../../src/contract/client.js';
 import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
 import { listEmbedMetrics } from '../../src/contract/embeds.js';
 import { createGuestToken } from '../../src/contract/guest-tokens.js';
 import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
+import { createClient } from '../../src/platform/http/interface/client.js';
 
 const serve = async (listener: RequestListener): Promise<string> => {
   const server = createServer(listener);

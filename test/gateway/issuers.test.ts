@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createJwks } from '../../src/platform/jwks.js';
-import { type JwtIssuer, verifyJwt } from '../../src/platform/jwt.js';
-import { fixedKeys, type NamedKey } from '../../src/platform/jwt-keys.js';
+import { createJwks } from '../../src/platform/calls/jwks.js';
+import { type JwtIssuer, verifyJwt } from '../../src/platform/keys/jwt.js';
+import { fixedKeys, type NamedKey } from '../../src/platform/keys/jwt-keys.js';
 import { captureLog, createMovableClock, hostSecret, secretKeys, startGateway, startSeconds } from './harness.js';
 import {
   ecPair,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { ledgerMigrations } from '../../src/gateway/ledger/migrations.js';
-import { openDatabase } from '../../src/platform/database.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
 import { openBareDatabase } from '../suites/metadata.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { openTestLedger } from './ledgers.js';

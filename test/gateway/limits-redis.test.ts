@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../src/platform/clock.js';
-import { createRedisLimiters } from '../../src/platform/limiter.js';
-import { systemTiming } from '../../src/platform/timing.js';
+import { createRedisLimiters } from '../../src/platform/limits/limiter.js';
+import { systemTiming } from '../../src/platform/logs/timing.js';
+import { systemClock } from '../../src/platform/work/clock.js';
 import { redisArgs } from '../suites/redis.js';
 import { analyst, captureLog, startGateway, usualLimits } from './harness.js';
 

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Audit } from '../../src/gateway/audit/audit.js';
 import { createLimits, type LimitSettings } from '../../src/gateway/authenticate/limits.js';
-import { createAddresses } from '../../src/http/address.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
+import { createAddresses } from '../../src/platform/http/wire/address.js';
+import { createMemoryLimiters, type Limiters } from '../../src/platform/limits/limiter.js';
 import { analyst, createMovableClock, manager, sign, startGateway, startSeconds, usualLimits } from './harness.js';
 
 let clock = createMovableClock();

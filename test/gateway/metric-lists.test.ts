@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createClient } from '../../src/contract/client.js';
 import { createMetricLists } from '../../src/gateway/token/metric-lists.js';
+import { createClient } from '../../src/platform/http/interface/client.js';
 
 test("restrictions are applied only to metrics of the host: a guest's metric has no variables, and would make the mint fail", async () => {
   const data = [

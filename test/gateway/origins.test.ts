@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isTrustedOrigin } from '../../src/gateway/authenticate/credential.js';
-import { isOrigin } from '../../src/platform/origin.js';
+import { isOrigin } from '../../src/platform/addresses/origin.js';
 import { analyst, captureLog, sign, startGateway } from './harness.js';
 
 const publicOrigin = 'https://numbers.example.com';

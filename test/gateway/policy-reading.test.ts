@@ -10,7 +10,7 @@ import { compileRead, readPolicy } from '../../src/gateway/policy/reading.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { keptTexts, type PolicyFile } from '../../src/gateway/policy/texts.js';
 import { watchPolicies } from '../../src/gateway/policy/watch.js';
-import { atOnce } from '../../src/platform/breathe.js';
+import { atOnce } from '../../src/platform/work/breathe.js';
 import { captureLog } from './harness.js';
 import { basePolicy } from './policies.js';
 

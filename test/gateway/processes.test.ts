@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { attachLedger, type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { leastSilenceMs, silenceAfter } from '../../src/gateway/ledger/processes.js';
 import { createTakeover } from '../../src/gateway/ledger/takeover.js';
-import type { Database } from '../../src/platform/database.js';
-import type { Timing } from '../../src/platform/timing.js';
+import type { Database } from '../../src/platform/databases/database.js';
+import type { Timing } from '../../src/platform/logs/timing.js';
 import { openTestDatabase } from '../suites/metadata.js';
 import { captureLog } from './harness.js';
 

@@ -1,6 +1,5 @@
 /** Which edition of a template a new tenant's copy gets, with real provisioning and real roll-outs. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Call } from '../../src/contract/client.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { joinProcesses } from '../../src/gateway/ledger/processes.js';
 import { createProvision } from '../../src/gateway/provision/provision.js';
@@ -8,6 +7,7 @@ import { planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
 import { createBringToPublished } from '../../src/gateway/rollout/published.js';
 import { createRollouts, type StartRollout } from '../../src/gateway/rollout/rollout.js';
 import { Refusal } from '../../src/model/refusal.js';
+import type { Call } from '../../src/platform/http/interface/client.js';
 import {
   type Board,
   openBoard,

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRedisCache } from '../../src/platform/cache-redis.js';
+import { createRedisCache } from '../../src/platform/caches/cache-redis.js';
 import { isRedisServerThere, startOwnRedis } from '../suites/redis.js';
 import { analyst, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';

@@ -2,7 +2,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
-import { createMemoryLimiters } from '../../src/platform/limiter.js';
+import { createMemoryLimiters } from '../../src/platform/limits/limiter.js';
 import { createMovableClock, sign, startGateway, usualLimits } from './harness.js';
 import { openTestLedger } from './ledgers.js';
 import { createOwnService, servicePolicy } from './own-service.js';

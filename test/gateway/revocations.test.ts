@@ -1,9 +1,9 @@
 /** Revocation with a real ledger and a scripted service. Each race runs as a fixed sequence of events. */
 import { describe, expect, it } from 'vitest';
-import type { WireRequest } from '../../src/contract/client.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
-import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import type { WireRequest } from '../../src/platform/http/interface/client.js';
 import { createLatch } from '../suites/sharing.js';
 import {
   analyst,

@@ -1,6 +1,5 @@
 /** Revocation of tokens that a changed policy no longer grants. */
 import { describe, expect, it } from 'vitest';
-import type { WireResponse } from '../../src/contract/client.js';
 import type { PolicyTokens } from '../../src/gateway/ledger/policy-tokens.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
@@ -9,6 +8,7 @@ import { createIssuedTokens, type IssuedToken } from '../../src/gateway/token/is
 import { createRevokeUngranted, type RevokeTarget } from '../../src/gateway/token/revoke-ungranted.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { Refusal } from '../../src/model/refusal.js';
+import type { WireResponse } from '../../src/platform/http/interface/client.js';
 import { analyst, captureLog, createMovableClock, manager, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';
 import { changeablePolicies, policyOf } from './policies.js';

@@ -4,7 +4,6 @@
  */
 
 import { createHandlers, operations } from '../../src/compose/operations.js';
-import type { Call, Transport } from '../../src/contract/client.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
@@ -15,12 +14,13 @@ import type { Rollouts, StartedRollout } from '../../src/gateway/rollout/rollout
 import { createTemplateVersions } from '../../src/gateway/rollout/template-versions.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
-import { createDispatch } from '../../src/http/bind.js';
-import { inProcessTransport } from '../../src/http/in-process.js';
 import { capabilityNames } from '../../src/model/capability.js';
 import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import type { ApiKeyCaller } from '../../src/model/guest/caller.js';
-import { hashToken } from '../../src/platform/keys.js';
+import type { Call, Transport } from '../../src/platform/http/interface/client.js';
+import { createDispatch } from '../../src/platform/http/wire/bind.js';
+import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
+import { hashToken } from '../../src/platform/keys/keys.js';
 import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
 import { createLastUses } from '../../src/usecases/credentials/last-use.js';
 import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboards/content.js';

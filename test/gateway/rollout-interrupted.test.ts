@@ -1,11 +1,11 @@
 /** A roll-out that was interrupted goes on by itself, whatever interrupted it, and never ends the process. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Call } from '../../src/contract/client.js';
 import { joinProcesses } from '../../src/gateway/ledger/processes.js';
 import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import type { Rollout } from '../../src/gateway/rollout/model.js';
 import { createRollouts } from '../../src/gateway/rollout/rollout.js';
 import { Refusal } from '../../src/model/refusal.js';
+import type { Call } from '../../src/platform/http/interface/client.js';
 import {
   type Board,
   openBoard,

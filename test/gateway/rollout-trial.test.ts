@@ -1,11 +1,11 @@
 /** A roll-out runs changed metrics for its canary tenants before it writes, and pauses after each step if that is wanted. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Call } from '../../src/contract/client.js';
 import { rolloutStatus } from '../../src/gateway/rollout/plan.js';
 import { createRollouts, type RolloutDeps, type StartRollout } from '../../src/gateway/rollout/rollout.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
+import type { Call } from '../../src/platform/http/interface/client.js';
 import { columnRef, metric as over } from '../engine/world.js';
 import {
   type Board,

@@ -1,6 +1,5 @@
 /** A template is not rolled out while a metric of it reads a table whose rows belong to nobody. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Call } from '../../src/contract/client.js';
 import { joinProcesses } from '../../src/gateway/ledger/processes.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { checkTemplate } from '../../src/gateway/rollout/check.js';
@@ -13,6 +12,7 @@ import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import type { Datamart } from '../../src/model/datamart/datamart.js';
 import { Refusal } from '../../src/model/refusal.js';
+import type { Call } from '../../src/platform/http/interface/client.js';
 import { columnRef, metric as over, refusalOf } from '../engine/world.js';
 import {
   type Board,

@@ -2,7 +2,7 @@
  * An upstream in memory that stores what it receives and can be made to fail. Other tests run the gateway with the real
  * service.
  */
-import type { WireRequest, WireResponse } from '../../src/contract/client.js';
+import type { WireRequest, WireResponse } from '../../src/platform/http/interface/client.js';
 
 type Dashboard = { embedId: string; metadata: unknown; name: string; metrics: { name: string; metricId: string }[] };
 

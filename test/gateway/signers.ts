@@ -3,8 +3,8 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign as signBytes } fr
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { JwtIssuer } from '../../src/platform/jwt.js';
-import { fixedKeys, type NamedKey } from '../../src/platform/jwt-keys.js';
+import type { JwtIssuer } from '../../src/platform/keys/jwt.js';
+import { fixedKeys, type NamedKey } from '../../src/platform/keys/jwt-keys.js';
 import { startSeconds } from './harness.js';
 
 export type Pair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject };

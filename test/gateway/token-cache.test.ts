@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type CachedToken, createTokenCache, type TokenRequest } from '../../src/gateway/token/cache.js';
-import type { Cache } from '../../src/platform/cache.js';
-import { createMemoryCache } from '../../src/platform/cache-memory.js';
-import { createLocalSharing } from '../../src/platform/sharing.js';
+import type { Cache } from '../../src/platform/caches/cache.js';
+import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createLocalSharing } from '../../src/platform/redis/sharing.js';
 import { createMovableClock } from './harness.js';
 
 const clock = createMovableClock();

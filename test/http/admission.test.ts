@@ -2,11 +2,11 @@
 import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
-import type { AdmissionLimits } from '../../src/http/admission.js';
-import { createBudget } from '../../src/platform/budget.js';
-import { type CredentialKind, createCredentialGuard } from '../../src/platform/credential-guard.js';
-import { createMemoryLimiters } from '../../src/platform/limiter.js';
-import { createRefusedBodies } from '../../src/platform/refused-bodies.js';
+import type { AdmissionLimits } from '../../src/platform/http/wire/admission.js';
+import { createBudget } from '../../src/platform/limits/budget.js';
+import { type CredentialKind, createCredentialGuard } from '../../src/platform/limits/credential-guard.js';
+import { createMemoryLimiters } from '../../src/platform/limits/limiter.js';
+import { createRefusedBodies } from '../../src/platform/limits/refused-bodies.js';
 import { exampleRequest } from './requests.js';
 import { apiKey, createSample, guestToken, serviceToken } from './sample.js';
 

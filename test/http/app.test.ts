@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import supertest from 'supertest';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadAssets, serveAssets } from '../../src/http/assets.js';
-import type { Step } from '../../src/http/in-turn.js';
+import { loadAssets, serveAssets } from '../../src/platform/http/pages/assets.js';
+import type { Step } from '../../src/platform/http/wire/in-turn.js';
 import { apiKey, createSample, document, guestToken } from './sample.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'guestlist-assets-'));

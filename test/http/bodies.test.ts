@@ -9,10 +9,10 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { operations } from '../../src/compose/operations.js';
-import { identifier, limits, named, text } from '../../src/contract/fields.js';
-import type { Multipart } from '../../src/contract/operation.js';
-import { bodyOf } from '../../src/http/body-reader.js';
-import { findFaults } from '../../src/http/faults.js';
+import { identifier, limits, named, text } from '../../src/platform/http/interface/fields.js';
+import type { Multipart } from '../../src/platform/http/interface/operation.js';
+import { bodyOf } from '../../src/platform/http/wire/body-reader.js';
+import { findFaults } from '../../src/platform/http/wire/faults.js';
 import { apiKey, createSample, guestToken, serviceToken } from './sample.js';
 
 const { app } = await createSample();

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runConformance } from '../../src/conformance/conformance.js';
-import type { Method } from '../../src/contract/operation.js';
-import { createAddresses } from '../../src/http/address.js';
-import { inProcessTransport } from '../../src/http/in-process.js';
-import { serveOperations } from '../../src/http/operations.js';
-import { beginning } from '../../src/http/request.js';
+import type { Method } from '../../src/platform/http/interface/operation.js';
+import { createAddresses } from '../../src/platform/http/wire/address.js';
+import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
+import { serveOperations } from '../../src/platform/http/wire/operations.js';
+import { beginning } from '../../src/platform/http/wire/request.js';
 import { createOwnService, type OwnService } from '../gateway/own-service.js';
 
 const log = pino({ level: 'silent' });

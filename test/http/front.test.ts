@@ -4,9 +4,9 @@ import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { limits } from '../../src/contract/fields.js';
-import { serveOperations } from '../../src/http/operations.js';
-import { beginning } from '../../src/http/request.js';
+import { limits } from '../../src/platform/http/interface/fields.js';
+import { serveOperations } from '../../src/platform/http/wire/operations.js';
+import { beginning } from '../../src/platform/http/wire/request.js';
 import { apiKey, createMemoryLog, createSample, guestToken, serviceToken } from './sample.js';
 
 const { app, lines, dispatch, addressOf } = await createSample();

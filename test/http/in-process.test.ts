@@ -2,9 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
-import { createClient, type Transport, UpstreamRefusal, type WireRequest } from '../../src/contract/client.js';
-import type { Operation } from '../../src/contract/operation.js';
-import { inProcessTransport } from '../../src/http/in-process.js';
+import {
+  createClient,
+  type Transport,
+  UpstreamRefusal,
+  type WireRequest,
+} from '../../src/platform/http/interface/client.js';
+import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
 import { exampleRequest } from './requests.js';
 import { apiKey, createSample } from './sample.js';
 

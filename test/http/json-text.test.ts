@@ -1,7 +1,7 @@
 /** Long answers are written in slices, with the same text as if they were written at once. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { holdsSlices, jsonPieces, jsonText } from '../../src/http/json-text.js';
+import { holdsSlices, jsonPieces, jsonText } from '../../src/platform/http/wire/json-text.js';
 
 const sliced = async (body: unknown) => {
   let turns = 0;

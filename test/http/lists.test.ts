@@ -7,11 +7,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Handlers, operations } from '../../src/compose/operations.js';
-import type { Operation } from '../../src/contract/operation.js';
-import { inProcessTransport } from '../../src/http/in-process.js';
-import { isSlices } from '../../src/http/json-text.js';
 import type { Slices } from '../../src/model/slices.js';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
+import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
+import { isSlices } from '../../src/platform/http/wire/json-text.js';
 import { exampleRequest } from './requests.js';
 import { apiKey, createSample, sampleHandlers } from './sample.js';
 

@@ -2,7 +2,7 @@
 import express from 'express';
 import request from 'supertest';
 import { beforeEach, expect, test } from 'vitest';
-import { createMailLinksRouter } from '../../src/http/mail-links.js';
+import { createMailLinksRouter } from '../../src/platform/http/pages/mail-links.js';
 
 let paused: string[] = [];
 let confirmed: string[] = [];

@@ -1,5 +1,5 @@
-import { createClient, type WireRequest } from '../../src/contract/client.js';
-import type { Credential, Operation } from '../../src/contract/operation.js';
+import { createClient, type WireRequest } from '../../src/platform/http/interface/client.js';
+import type { Credential, Operation } from '../../src/platform/http/interface/operation.js';
 import { apiKey, guestToken, serviceToken } from './sample.js';
 
 const bearers: Readonly<Record<Credential, string>> = { apiKey, serviceToken, guestToken };

@@ -2,13 +2,6 @@
 
 import { Writable } from 'node:stream';
 import { type Handlers, operations } from '../../src/compose/operations.js';
-import { createOpenApi } from '../../src/contract/openapi.js';
-import { createAddresses } from '../../src/http/address.js';
-import type { AdmissionLimits, Authenticate } from '../../src/http/admission.js';
-import { createApp } from '../../src/http/app.js';
-import { type AssetFile, loadAssets } from '../../src/http/assets.js';
-import { createDispatch } from '../../src/http/bind.js';
-import type { Step } from '../../src/http/in-turn.js';
 import type { Epoch, HashedToken } from '../../src/model/brand.js';
 import type { Dashboard } from '../../src/model/dashboard/dashboard.js';
 import type { Embed } from '../../src/model/dashboard/embed.js';
@@ -25,8 +18,15 @@ import { Refusal } from '../../src/model/refusal.js';
 import type { HostSchedule } from '../../src/model/schedule/host-schedule.js';
 import type { ListedSchedule } from '../../src/model/schedule/schedule.js';
 import { sliceOf } from '../../src/model/slices.js';
-import { createLog } from '../../src/platform/log.js';
-import { createMetrics } from '../../src/platform/metrics.js';
+import { createApp } from '../../src/platform/http/app.js';
+import { createOpenApi } from '../../src/platform/http/interface/openapi.js';
+import { type AssetFile, loadAssets } from '../../src/platform/http/pages/assets.js';
+import { createAddresses } from '../../src/platform/http/wire/address.js';
+import type { AdmissionLimits, Authenticate } from '../../src/platform/http/wire/admission.js';
+import { createDispatch } from '../../src/platform/http/wire/bind.js';
+import type { Step } from '../../src/platform/http/wire/in-turn.js';
+import { createLog } from '../../src/platform/logs/log.js';
+import { createMetrics } from '../../src/platform/logs/metrics.js';
 import { datamartSample } from '../suites/store-samples.js';
 
 export const apiKey = 'key-of-the-flights-app';

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { goneSignal } from '../../src/http/sending.js';
+import { goneSignal } from '../../src/platform/http/wire/sending.js';
 
 test('forty queries of one dashboard wait on its signal, and Node warns of no leak', async () => {
   const warnings: Error[] = [];

@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createHttpServer } from '../../src/http/server.js';
-import { defaultSettings } from '../../src/platform/settings.js';
+import { defaultSettings } from '../../src/platform/config/settings.js';
+import { createHttpServer } from '../../src/platform/http/server.js';
 
 const listen = async (listener: RequestListener, seconds = 1): Promise<number> => {
   const server = createHttpServer({

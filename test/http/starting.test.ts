@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { answerStarting } from '../../src/http/starting.js';
+import { answerStarting } from '../../src/platform/http/pages/starting.js';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
 
 const listen = async (listener: RequestListener): Promise<string> => {

@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net';
 import readXlsx from 'read-excel-file/node';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Handlers } from '../../src/compose/operations.js';
-import { inProcessTransport } from '../../src/http/in-process.js';
 import type { DownloadRows } from '../../src/model/guest/download.js';
 import type { Cell } from '../../src/model/query/engine.js';
 import { Refusal } from '../../src/model/refusal.js';
+import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
 import { createSample, guestToken } from './sample.js';
 
 const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

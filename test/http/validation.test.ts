@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
-import { limits } from '../../src/contract/fields.js';
-import type { Binding, Operation } from '../../src/contract/operation.js';
+import { limits } from '../../src/platform/http/interface/fields.js';
+import type { Binding, Operation } from '../../src/platform/http/interface/operation.js';
 import { inlined } from '../contract/json-fields.js';
 import { stays } from '../engine/world.js';
 import { bearerOf } from './requests.js';

@@ -6,7 +6,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { expect, vi } from 'vitest';
 import { studioRoles } from '../../src/model/person.js';
-import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
+import { createToken, hashToken, isSameHash } from '../../src/platform/keys/keys.js';
 import type { Store } from '../../src/store/store.js';
 import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { openMailbox } from '../deliver/mailbox.js';

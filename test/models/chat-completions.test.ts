@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findUnavailable } from '../../src/model/unavailable.js';
 import { createModel, type ModelOptions } from '../../src/models/chat-completions.js';
-import { loadModels, modelsSetting } from '../../src/platform/models.js';
+import { loadModels, modelsSetting } from '../../src/platform/config/models.js';
 import { type ModelServer, openModelServer } from '../suites/model-server.js';
 
 let server: ModelServer;

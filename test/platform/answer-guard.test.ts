@@ -1,6 +1,6 @@
 /** An answer may be long if its messages are not: only bytes without a whole message count. */
 import { expect, it } from 'vitest';
-import { guardReads, type MalformedAnswer } from '../../src/platform/answer-guard.js';
+import { guardReads, type MalformedAnswer } from '../../src/platform/addresses/answer-guard.js';
 
 const start = (progressOf: () => number) => {
   const destroyed: MalformedAnswer[] = [];

@@ -4,8 +4,8 @@ import { PGlite } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 import { Kysely, sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { createBreathe } from '../../src/platform/breathe.js';
-import { createPgliteDialect } from '../../src/platform/pglite-dialect.js';
+import { createPgliteDialect } from '../../src/platform/databases/pglite-dialect.js';
+import { createBreathe } from '../../src/platform/work/breathe.js';
 
 const createLoop = () => {
   const state = { nowMs: 0, rounds: 0 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BulkheadFull, createBulkhead } from '../../src/platform/bulkhead.js';
+import { BulkheadFull, createBulkhead } from '../../src/platform/work/bulkhead.js';
 
 const never = new AbortController().signal;
 

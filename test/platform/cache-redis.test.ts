@@ -5,9 +5,9 @@ import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Cache } from '../../src/platform/cache.js';
-import { createRedisCache } from '../../src/platform/cache-redis.js';
-import { systemTiming } from '../../src/platform/timing.js';
+import type { Cache } from '../../src/platform/caches/cache.js';
+import { createRedisCache } from '../../src/platform/caches/cache-redis.js';
+import { systemTiming } from '../../src/platform/logs/timing.js';
 import { describeCache } from '../suites/cache.js';
 import { redisArgs } from '../suites/redis.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CircuitOpen, createCircuitBreaker } from '../../src/platform/circuit-breaker.js';
+import { CircuitOpen, createCircuitBreaker } from '../../src/platform/work/circuit-breaker.js';
 
 const start = () => {
   let nowMs = 0;

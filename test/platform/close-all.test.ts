@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { closeAll, createClosers } from '../../src/platform/close-all.js';
-import { repeat } from '../../src/platform/repeat.js';
+import { closeAll, createClosers } from '../../src/platform/work/close-all.js';
+import { repeat } from '../../src/platform/work/repeat.js';
 
 const failing = (message: string) => () => {
   throw new Error(message);

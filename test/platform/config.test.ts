@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Config, ConfigError, loadConfig } from '../../src/platform/config.js';
-import { createSealingKey } from '../../src/platform/sealing.js';
+import { type Config, ConfigError, loadConfig } from '../../src/platform/config/config.js';
+import { createSealingKey } from '../../src/platform/keys/sealing.js';
 
 const shipped = fileURLToPath(new URL('../../config/guestlist.yaml', import.meta.url));
 const service = { runsGateway: false, runsService: true };

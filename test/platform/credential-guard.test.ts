@@ -3,8 +3,12 @@
  */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/model/refusal.js';
-import { type CredentialKind, createCredentialGuard, type NoteFailures } from '../../src/platform/credential-guard.js';
-import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
+import {
+  type CredentialKind,
+  createCredentialGuard,
+  type NoteFailures,
+} from '../../src/platform/limits/credential-guard.js';
+import { createMemoryLimiters, type Limiters } from '../../src/platform/limits/limiter.js';
 
 let nowMs = 0;
 const pass = (ms: number): void => {

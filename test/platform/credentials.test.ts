@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { loadCredentials } from '../../src/platform/credentials.js';
-import { createSealingKey } from '../../src/platform/sealing.js';
+import { loadCredentials } from '../../src/platform/config/credentials.js';
+import { createSealingKey } from '../../src/platform/keys/sealing.js';
 
 const nothing = { serviceToken: null, demoApiKey: null, demoJwtSecret: null, encryptionKey: null, gatewayToken: null };
 let folder: string;

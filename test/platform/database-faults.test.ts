@@ -3,8 +3,14 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultOf as faultOfSource } from '../../src/engine/databases/postgres/faults.js';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
-import { openDatabase } from '../../src/platform/database.js';
-import { conflictStates, fullStates, inputStates, lateState, lostStates } from '../../src/platform/postgres-states.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
+import {
+  conflictStates,
+  fullStates,
+  inputStates,
+  lateState,
+  lostStates,
+} from '../../src/platform/databases/postgres-states.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 
 const passing = [...conflictStates, ...fullStates, ...inputStates, lateState, ...lostStates];

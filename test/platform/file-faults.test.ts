@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fileFault } from '../../src/platform/file-faults.js';
+import { fileFault } from '../../src/platform/files/file-faults.js';
 
 let folder: string;
 beforeAll(async () => {

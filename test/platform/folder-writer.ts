@@ -1,7 +1,7 @@
 /** A separate process that opens the database's folder, reports it, and writes data apps until it is killed. */
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { openDatabase } from '../../src/platform/database.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIssuers } from '../../src/compose/session-issuers.js';
-import { ConfigError, loadConfig } from '../../src/platform/config.js';
+import { ConfigError, loadConfig } from '../../src/platform/config/config.js';
 import { captureLog, createMovableClock } from '../gateway/harness.js';
 import { ecPair, jwkOf, type Pair, pemOf, rsaPair } from '../gateway/signers.js';
 

@@ -1,7 +1,7 @@
 /** Compares what is refused before parsing with the parsed result of JSON.parse. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findJsonExcess, valuesIn } from '../../src/platform/json-excess.js';
+import { findJsonExcess, valuesIn } from '../../src/platform/work/json-excess.js';
 
 const membersOf = (value: unknown): readonly unknown[] =>
   typeof value === 'object' && value !== null ? Object.values(value) : [];

@@ -1,8 +1,8 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createJwks, type JwksOptions } from '../../src/platform/jwks.js';
-import { verifyJwt } from '../../src/platform/jwt.js';
+import { createJwks, type JwksOptions } from '../../src/platform/calls/jwks.js';
+import { verifyJwt } from '../../src/platform/keys/jwt.js';
 import { captureLog, createMovableClock } from '../gateway/harness.js';
 import { ecPair, jwkOf, type Pair, rsaPair, signWith, startJwks } from '../gateway/signers.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createToken, hashToken } from '../../src/platform/keys.js';
+import { createToken, hashToken } from '../../src/platform/keys/keys.js';
 
 describe('keys', () => {
   it('are random UUIDs of version 4, no two alike', () => {

@@ -1,5 +1,5 @@
 /** Holds a socket lock until it is killed. Prints `held` or the error. */
-import { lockSocket } from '../../src/platform/lock-socket.js';
+import { lockSocket } from '../../src/platform/files/lock-socket.js';
 
 try {
   await lockSocket(process.argv[2] ?? '');

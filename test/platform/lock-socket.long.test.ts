@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { LockHeld } from '../../src/platform/lock-held.js';
-import { lockSocket } from '../../src/platform/lock-socket.js';
+import { LockHeld } from '../../src/platform/files/lock-held.js';
+import { lockSocket } from '../../src/platform/files/lock-socket.js';
 import { type Child, compileScript, type Script, startChild } from './child.js';
 
 let script: Script;

@@ -2,7 +2,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { bufferedOutput, createLog } from '../../src/platform/log.js';
+import { bufferedOutput, createLog } from '../../src/platform/logs/log.js';
 import { createMemoryLog } from '../http/sample.js';
 
 const written = (fields: object): string => {

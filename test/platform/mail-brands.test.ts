@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadDkim } from '../../src/platform/dkim.js';
-import { loadBrands, tenantBrands } from '../../src/platform/mail-brands.js';
-import { defaultSettings } from '../../src/platform/settings.js';
+import { loadBrands, tenantBrands } from '../../src/platform/config/mail-brands.js';
+import { defaultSettings } from '../../src/platform/config/settings.js';
+import { loadDkim } from '../../src/platform/keys/dkim.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-brands-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -15,8 +15,8 @@ import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js
 import type { Datasource, ServerConnection } from '../../src/model/organization.js';
 import { Refusal } from '../../src/model/refusal.js';
 import { findUnavailable } from '../../src/model/unavailable.js';
-import { openDatabase } from '../../src/platform/database.js';
-import { createRedisClient } from '../../src/platform/redis.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
+import { createRedisClient } from '../../src/platform/redis/redis.js';
 import { type Relay, startRelay } from '../engine/relay.js';
 import { damageOf, damages, type Endless } from '../fault/damages.js';
 import { isMysqlThere, mysqlServer } from '../suites/mysql.js';

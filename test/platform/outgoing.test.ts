@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AskOptions, askFrom, Barred } from '../../src/platform/outgoing.js';
+import { type AskOptions, askFrom, Barred } from '../../src/platform/calls/outgoing.js';
 
 let server: Server;
 let port: number;

@@ -6,7 +6,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { Kysely, sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
-import { createPgliteDialect } from '../../src/platform/pglite-dialect.js';
+import { createPgliteDialect } from '../../src/platform/databases/pglite-dialect.js';
 
 it('is opened anew before the next statement, as soon as that is possible; until then it is unavailable', async () => {
   const openings: PGlite[] = [];

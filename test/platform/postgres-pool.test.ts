@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
-import { type Database, openDatabase } from '../../src/platform/database.js';
+import { type Database, openDatabase } from '../../src/platform/databases/database.js';
 import { type Relay, startRelay } from '../engine/relay.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
-import { type Database, openDatabase } from '../../src/platform/database.js';
+import { type Database, openDatabase } from '../../src/platform/databases/database.js';
 import { isPostgresServerThere, type OwnPostgres, startOwnPostgres, startStandby } from '../suites/postgres-server.js';
 
 describe.skipIf(!isPostgresServerThere())('several servers of PostgreSQL', () => {

@@ -5,8 +5,8 @@ import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ServerConnection } from '../../src/model/organization.js';
-import { readAllowedHost } from '../../src/platform/allowed-hosts.js';
-import { createReach, type ReachOptions } from '../../src/platform/reach.js';
+import { readAllowedHost } from '../../src/platform/addresses/allowed-hosts.js';
+import { createReach, type ReachOptions } from '../../src/platform/calls/reach.js';
 import { refusalOf } from '../engine/world.js';
 
 const nothing: ReachOptions = {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { isGatewayCode } from '../../src/gateway/common/wire.js';
 import { unavailable } from '../../src/gateway/upstream/unavailable.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { createSealedValues } from '../../src/platform/sealed-values.js';
-import { createSealer, textOfSealed } from '../../src/platform/sealing.js';
+import { createSealedValues } from '../../src/platform/keys/sealed-values.js';
+import { createSealer, textOfSealed } from '../../src/platform/keys/sealing.js';
 
 const sealer = createSealer(Buffer.alloc(32, 1));
 const values = createSealedValues<string>({

@@ -7,7 +7,7 @@ import {
   readKeyRing,
   sealerMarkOf,
   textOfSealed,
-} from '../../src/platform/sealing.js';
+} from '../../src/platform/keys/sealing.js';
 
 const key = Buffer.alloc(32, 7);
 const sealer = createSealer(key);

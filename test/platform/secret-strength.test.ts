@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConfigError, loadConfig } from '../../src/platform/config.js';
-import { createSealingKey } from '../../src/platform/sealing.js';
-import { weaknessOf, weaknessOfBytes } from '../../src/platform/secret-strength.js';
+import { ConfigError, loadConfig } from '../../src/platform/config/config.js';
+import { createSealingKey } from '../../src/platform/keys/sealing.js';
+import { weaknessOf, weaknessOfBytes } from '../../src/platform/keys/secret-strength.js';
 
 const shipped = fileURLToPath(new URL('../../config/guestlist.yaml', import.meta.url));
 const root = dirname(dirname(shipped));

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createRedisCache, type RedisCacheOptions, type SharedCache } from '../../src/platform/cache-redis.js';
-import { readRedisUrl } from '../../src/platform/redis-url.js';
+import { readRedisUrl } from '../../src/platform/addresses/redis-url.js';
+import { createRedisCache, type RedisCacheOptions, type SharedCache } from '../../src/platform/caches/cache-redis.js';
 import { isRedisServerThere, type OwnRedis, startOwnRedis } from '../suites/redis.js';
 import { createLatch, createWork, describeSharing } from '../suites/sharing.js';
 

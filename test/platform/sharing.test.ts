@@ -1,5 +1,5 @@
-import { createMemoryCache } from '../../src/platform/cache-memory.js';
-import { createLocalSharing } from '../../src/platform/sharing.js';
+import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createLocalSharing } from '../../src/platform/redis/sharing.js';
 import { describeSharing } from '../suites/sharing.js';
 
 const sharing = createLocalSharing(createMemoryCache({ clock: { now: () => new Date() } }));

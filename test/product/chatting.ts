@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import jwt from 'jsonwebtoken';
-import { loadConfig } from '../../src/platform/config.js';
+import { loadConfig } from '../../src/platform/config/config.js';
 import { type EmbedToken, post, request } from './guest.js';
 import { copyDemo, replaceIn } from './mailing.js';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import jwt from 'jsonwebtoken';
-import { loadConfig } from '../../src/platform/config.js';
+import { loadConfig } from '../../src/platform/config/config.js';
 import { openMailbox } from '../deliver/mailbox.js';
 import { placeFlights } from '../suites/flights.js';
 import { type EmbedToken, post } from './guest.js';
@@ -52,7 +52,7 @@ restrictions:
 /** Writes a program that starts the product with this configuration as the shipped one, so that the demo runs with mail. */
 export const writeStarter = async (folder: string, config: string): Promise<void> => {
   const program = `import { start } from '${built}';
-import { loadConfig } from '${new URL('platform/config.js', built).href}';
+import { loadConfig } from '${new URL('platform/config/config.js', built).href}';
 const halves = { gateway: true, service: true };
 const config = loadConfig(process.env, ${JSON.stringify(config)}, { runsGateway: true, runsService: true });
 console.log('Guestlist is up at ' + (await start(config, halves)).url);

@@ -4,7 +4,6 @@
  */
 import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createClient, type Transport } from '../../src/contract/client.js';
 import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
 import { deleteDashboard, exportDashboard, exportEmbed } from '../../src/contract/dashboards.js';
 import { listEmbedMetrics, listEmbeds } from '../../src/contract/embeds.js';
@@ -13,7 +12,8 @@ import { templateVersionOf } from '../../src/gateway/provision/template-version.
 import { type Capabilities, fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js';
 import { capabilityNames } from '../../src/model/capability.js';
-import { openDatabase } from '../../src/platform/database.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
+import { createClient, type Transport } from '../../src/platform/http/interface/client.js';
 import { analyst, captureLog, demoPolicy, manager, startGateway } from '../gateway/harness.js';
 import { openTestLedger } from '../gateway/ledgers.js';
 import { createRecordingAudit } from '../gateway/recording-audit.js';

@@ -1,6 +1,6 @@
 /** Section 1 of the interface, "Create guest token", and further known facts: guest-token errors, filters, tenancy. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashToken } from '../../src/platform/keys.js';
+import { hashToken } from '../../src/platform/keys/keys.js';
 import {
   call,
   cloneBoard,

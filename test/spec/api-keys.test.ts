@@ -1,6 +1,6 @@
 /** API keys of a data app: listed by name, created, rotated with a grace period, revoked. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashToken } from '../../src/platform/keys.js';
+import { hashToken } from '../../src/platform/keys/keys.js';
 import { call, type House, noon, ok, openHouse, refused, setNow } from './house.js';
 
 let house: House;

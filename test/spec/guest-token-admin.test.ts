@@ -1,6 +1,6 @@
 /** Guest tokens are listed and revoked with the data app's key. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashToken } from '../../src/platform/keys.js';
+import { hashToken } from '../../src/platform/keys/keys.js';
 import { call, cloneBoard, type House, type Input, mint, noon, ok, openHouse, refused, setNow } from './house.js';
 
 let house: House;

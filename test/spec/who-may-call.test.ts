@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandRules, gatewayCommands, studioCommands } from '../../src/compose/commands.js';
 import { operations } from '../../src/compose/operations.js';
 import { type Person, studioRoles } from '../../src/model/person.js';
-import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
+import { createToken, hashToken, isSameHash } from '../../src/platform/keys/keys.js';
 import type { Store } from '../../src/store/store.js';
 import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { personWith } from '../studio/studio-server.js';

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { openDatabase } from '../../src/platform/database.js';
+import { openDatabase } from '../../src/platform/databases/database.js';
 import { credentialSuite } from '../suites/credentials.js';
 import { openTestDatabase } from '../suites/metadata.js';
 import { isPostgresThere } from '../suites/postgres.js';

@@ -1,6 +1,6 @@
 import { type KyselyPlugin, type Migration, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/platform/database.js';
+import { type Database, openDatabase } from '../../src/platform/databases/database.js';
 import { migrate, migrations } from '../../src/store/migrations.js';
 import type { Tables } from '../../src/store/tables.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';

@@ -4,7 +4,7 @@ import { type Migration, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HashedToken } from '../../src/model/brand.js';
 import { whole } from '../../src/model/slices.js';
-import { type Database, openDatabase } from '../../src/platform/database.js';
+import { type Database, openDatabase } from '../../src/platform/databases/database.js';
 import { migrate, migrations } from '../../src/store/migrations.js';
 import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';

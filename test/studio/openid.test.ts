@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { IssuerToken, Person } from '../../src/model/person.js';
-import { createSealer } from '../../src/platform/sealing.js';
+import { createSealer } from '../../src/platform/keys/sealing.js';
 import { createOpenId, openIdPath } from '../../src/studio/openid.js';
 import { personWith, type StudioServer, startStudioServer } from './studio-server.js';
 

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createUploads } from '../../src/compose/uploads.js';
-import type { Dispatch } from '../../src/http/bind.js';
 import type { Datasource } from '../../src/model/organization.js';
 import { studioRoles } from '../../src/model/person.js';
 import { sliceOf } from '../../src/model/slices.js';
-import { defaultSettings } from '../../src/platform/settings.js';
+import { defaultSettings } from '../../src/platform/config/settings.js';
+import type { Dispatch } from '../../src/platform/http/wire/bind.js';
 import { personWith, type StudioServer, startStudioServer } from './studio-server.js';
 
 const clock = { now: () => new Date() };

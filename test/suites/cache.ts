@@ -1,6 +1,6 @@
 /** What every cache must do. Runs on each implementation. */
 import { describe, expect, it } from 'vitest';
-import type { Cache } from '../../src/platform/cache.js';
+import type { Cache } from '../../src/platform/caches/cache.js';
 
 export type CacheUnderTest = {
   readonly cache: () => Cache;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { Database } from '../../src/platform/database.js';
+import type { Database } from '../../src/platform/databases/database.js';
 import type { Tables } from '../../src/store/tables.js';
 
 /** Returns every row of every table of the schema as text. */

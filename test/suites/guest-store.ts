@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { GuestMadeMetric, Owner, Viewer } from '../../src/model/dashboard/metric.js';
 import type { SavedView } from '../../src/model/guest/saved-view.js';
 import { whole } from '../../src/model/slices.js';
-import type { Database } from '../../src/platform/database.js';
+import type { Database } from '../../src/platform/databases/database.js';
 import type { NewBoard } from '../../src/store/guest-boards.js';
 import type { Store } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';

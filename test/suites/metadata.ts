@@ -6,8 +6,8 @@
 import { type Kysely, sql } from 'kysely';
 import { ledgerMigrations } from '../../src/gateway/ledger/migrations.js';
 import { schemaName as ledgerSchema } from '../../src/gateway/ledger/tables.js';
-import { type Database, openDatabase } from '../../src/platform/database.js';
-import { migrateSchema } from '../../src/platform/migrate.js';
+import { type Database, openDatabase } from '../../src/platform/databases/database.js';
+import { migrateSchema } from '../../src/platform/databases/migrate.js';
 import { migrate } from '../../src/store/migrations.js';
 import { schemaName as storeSchema } from '../../src/store/tables.js';
 import {

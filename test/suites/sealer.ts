@@ -1,4 +1,4 @@
-import { createSealer } from '../../src/platform/sealing.js';
+import { createSealer } from '../../src/platform/keys/sealing.js';
 
 /** Encrypts with a key that is new for every run. */
 export const testSealer = createSealer(crypto.getRandomValues(Buffer.alloc(32)));

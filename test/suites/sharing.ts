@@ -1,6 +1,6 @@
 /** What single flight must do across replicas. Runs on each implementation. */
 import { describe, expect, it } from 'vitest';
-import type { SharedWork, Sharing } from '../../src/platform/sharing.js';
+import type { SharedWork, Sharing } from '../../src/platform/redis/sharing.js';
 
 export type SharingUnderTest = {
   /** Two replicas of one product. */

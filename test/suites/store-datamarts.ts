@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { SemanticLayer } from '../../src/model/datamart/semantic-layer.js';
 import { whole } from '../../src/model/slices.js';
-import type { Database } from '../../src/platform/database.js';
-import { createToken, hashToken } from '../../src/platform/keys.js';
+import type { Database } from '../../src/platform/databases/database.js';
+import { createToken, hashToken } from '../../src/platform/keys/keys.js';
 import type { Store } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import {

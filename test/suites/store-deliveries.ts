@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Alert, AlertState } from '../../src/model/schedule/alert.js';
 import type { Schedule, ScheduleOwner } from '../../src/model/schedule/schedule.js';
-import type { Database } from '../../src/platform/database.js';
+import type { Database } from '../../src/platform/databases/database.js';
 import type { Claim, NewDelivery } from '../../src/store/deliveries.js';
 import type { Store } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';

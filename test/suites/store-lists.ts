@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { whole } from '../../src/model/slices.js';
-import type { Database } from '../../src/platform/database.js';
+import type { Database } from '../../src/platform/databases/database.js';
 import { listRows } from '../../src/store/list-rows.js';
 import { createStore } from '../../src/store/store.js';
 import { schemaName, type Tables } from '../../src/store/tables.js';

@@ -7,7 +7,7 @@ import { hostMade, type Metric, type Owner } from '../../src/model/dashboard/met
 import type { Datamart } from '../../src/model/datamart/datamart.js';
 import type { GuestGrant } from '../../src/model/guest/grant.js';
 import type { DataApp, Datasource, ServerConnection, Workspace } from '../../src/model/organization.js';
-import { createToken, hashToken } from '../../src/platform/keys.js';
+import { createToken, hashToken } from '../../src/platform/keys/keys.js';
 import type { Store } from '../../src/store/store.js';
 
 /** A time whose milliseconds must be stored exactly. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { DashboardPart } from '../../src/model/guest/view.js';
-import { createTag } from '../../src/platform/tags.js';
+import { createTag } from '../../src/platform/caches/tags.js';
 import { answerTag } from '../../src/usecases/guest/answer-tag.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
 import { queryGuestMetric } from '../../src/usecases/guest/reads.js';

@@ -1,6 +1,6 @@
 /** Mints that run at the same time as revocations, deletions, and the creation of boards under an old name. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hashToken, isSameHash } from '../../src/platform/keys.js';
+import { hashToken, isSameHash } from '../../src/platform/keys/keys.js';
 import type { Store } from '../../src/store/store.js';
 import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
 import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readDemoBundle } from '../../src/demo/bundle.js';
 import { seedDemo } from '../../src/demo/seed.js';
 import { whole } from '../../src/model/slices.js';
-import { hashToken } from '../../src/platform/keys.js';
+import { hashToken } from '../../src/platform/keys/keys.js';
 import { rotateApiKey } from '../../src/usecases/credentials/api-keys.js';
 import { createWorld, type World } from './world.js';
 

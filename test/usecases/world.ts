@@ -9,8 +9,8 @@ import { hostMade, type MetricDefinition } from '../../src/model/dashboard/metri
 import type { DatamartTable } from '../../src/model/datamart/datamart.js';
 import type { ApiKeyCaller, GuestCaller } from '../../src/model/guest/caller.js';
 import type { Engine } from '../../src/model/query/engine.js';
-import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
-import { createTag } from '../../src/platform/tags.js';
+import { createTag } from '../../src/platform/caches/tags.js';
+import { createToken, hashToken, isSameHash } from '../../src/platform/keys/keys.js';
 import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';

@@ -11,7 +11,7 @@ import { loadThemes } from '../../src/compose/themes.js';
 import { themeWarnings } from '../../src/model/theme/contrast.js';
 import { decodeTheme } from '../../src/model/theme/design-tokens.js';
 import { customProperties, dark, light } from '../../src/model/theme/palette.js';
-import { defaultSettings } from '../../src/platform/settings.js';
+import { defaultSettings } from '../../src/platform/config/settings.js';
 import { exported } from '../../src/web/base/parts.js';
 
 const web = fileURLToPath(new URL('../../src/web/', import.meta.url));

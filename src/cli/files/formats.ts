@@ -9,9 +9,9 @@ import { dashboardData, exportVersion } from '../../contract/dashboard-export.js
 import { createDatamart } from '../../contract/datamart-writes.js';
 import type { listDatamarts } from '../../contract/datamarts.js';
 import { createEmbed } from '../../contract/embeds.js';
-import { identifier, list } from '../../contract/fields.js';
 import { policySchema } from '../../gateway/policy/schema.js';
 import { isSameJson } from '../../model/canonical-json.js';
+import { identifier, list } from '../../platform/http/interface/fields.js';
 
 export type Kind = 'datamart' | 'dashboard' | 'embed' | 'policy';
 type Json = Readonly<Record<string, unknown>>;

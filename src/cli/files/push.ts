@@ -1,6 +1,5 @@
 /** Does one step of a plan at the service. */
 import { dirname } from 'node:path';
-import type { Call } from '../../contract/client.js';
 import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
 import { exportVersion } from '../../contract/dashboard-export.js';
 import { deleteTemplate, importDashboard } from '../../contract/dashboards.js';
@@ -8,6 +7,7 @@ import { createDatamart, updateDatamart } from '../../contract/datamart-writes.j
 import { deleteDatamart } from '../../contract/datamarts.js';
 import { updateEmbed } from '../../contract/embed-settings.js';
 import { createEmbed, deleteEmbed } from '../../contract/embeds.js';
+import type { Call } from '../../platform/http/interface/client.js';
 import { type DashboardFile, type EmbedFile, fileIdsOf, type StoredDashboard, storedDashboard } from './formats.js';
 import type { DashboardStep, DatamartStep, EmbedStep, PlanStep, PolicyStep } from './plan.js';
 import { writePolicyText } from './policies.js';

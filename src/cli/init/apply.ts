@@ -1,7 +1,6 @@
 /** Writes what `init` drafted into a service of this folder, by the operations of the interface. */
 import { join } from 'node:path';
 import { createApiKey } from '../../contract/api-keys.js';
-import { type Call, createClient } from '../../contract/client.js';
 import { exportVersion } from '../../contract/dashboard-export.js';
 import { importDashboard } from '../../contract/dashboards.js';
 import { createDataApp } from '../../contract/data-apps.js';
@@ -12,6 +11,7 @@ import { startLocalService } from '../../main.js';
 import { type FirstDashboard, layOut } from '../../model/dashboard/first/first-dashboard.js';
 import { type ColumnRef, type Datamart, qualifiedName } from '../../model/datamart/datamart.js';
 import type { DatasourceConnection } from '../../model/organization.js';
+import { type Call, createClient } from '../../platform/http/interface/client.js';
 import { definitionsOf, readFolder, writeFolder } from '../files/folder.js';
 import { readStored } from '../files/service.js';
 import { createHttpTransport } from '../kit/transport.js';

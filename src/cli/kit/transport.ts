@@ -1,5 +1,5 @@
 /** Sends calls of the interface to a server over HTTP. Rejects as `fetch` does where nothing answers. */
-import type { Transport } from '../../contract/client.js';
+import type { Transport } from '../../platform/http/interface/client.js';
 
 export const createHttpTransport =
   (base: string): Transport =>

@@ -1,5 +1,5 @@
 import type { Clock } from '../../model/ports.js';
-import { createSizedLru } from '../../platform/lru.js';
+import { createSizedLru } from '../../platform/work/lru.js';
 import type { RunResult } from '../run/run.js';
 
 /** `madeAtMs`: when its statement began, by this process's clock. */

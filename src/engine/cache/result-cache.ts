@@ -5,9 +5,9 @@
  * ask.
  */
 import type { Clock } from '../../model/ports.js';
-import { closeAll } from '../../platform/close-all.js';
-import { repeat } from '../../platform/repeat.js';
-import { systemTiming, type Timing } from '../../platform/timing.js';
+import { systemTiming, type Timing } from '../../platform/logs/timing.js';
+import { closeAll } from '../../platform/work/close-all.js';
+import { repeat } from '../../platform/work/repeat.js';
 import type { RunResult } from '../run/run.js';
 import { type CacheKeyParts, createKeys } from './key.js';
 import { createMemoryCache } from './memory.js';

@@ -6,11 +6,11 @@
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import { findUnavailable } from '../../model/unavailable.js';
-import type { Cache } from '../../platform/cache.js';
-import { createSealedValues } from '../../platform/sealed-values.js';
-import type { Sealer } from '../../platform/sealing.js';
-import { type SharedWork, type Sharing, WaitedTooLong } from '../../platform/sharing.js';
-import type { Timing } from '../../platform/timing.js';
+import type { Cache } from '../../platform/caches/cache.js';
+import { createSealedValues } from '../../platform/keys/sealed-values.js';
+import type { Sealer } from '../../platform/keys/sealing.js';
+import type { Timing } from '../../platform/logs/timing.js';
+import { type SharedWork, type Sharing, WaitedTooLong } from '../../platform/redis/sharing.js';
 import type { Log } from '../connections/database.js';
 import { refuseQuery } from '../databases/refuse.js';
 import type { RunResult } from '../run/run.js';

@@ -1,5 +1,5 @@
 import { handled } from '../../model/handled.js';
-import { closeAll } from '../../platform/close-all.js';
+import { closeAll } from '../../platform/work/close-all.js';
 import { ReadLimitReached } from './batches.js';
 import type { Permit, Permits } from './budget.js';
 import { passingFault } from './connection-faults.js';

@@ -2,7 +2,7 @@
  * What an error of a database's driver means. Each database has one table of its codes, `databases/<name>/faults.ts`;
  * nothing else compares a driver's codes.
  */
-import { malformedCode } from '../../platform/answer-guard.js';
+import { malformedCode } from '../../platform/addresses/answer-guard.js';
 
 /**
  * Passing: `lost` (no connection, or it broke: another one may serve at once), `tls` (its encryption broke: the bytes

@@ -1,8 +1,8 @@
 /**
  * The engine's limits in its own units, from the settings. A caller that names no limit gets the setting's default: the
- * schema in platform/settings.ts is the only place of defaults.
+ * schema in platform/config/settings.ts is the only place of defaults.
  */
-import { defaultSettings, type Settings } from '../../platform/settings.js';
+import { defaultSettings, type Settings } from '../../platform/config/settings.js';
 
 const mebibyte = 1_048_576;
 const secondMs = 1_000;

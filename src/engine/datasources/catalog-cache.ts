@@ -3,7 +3,7 @@ import type { Clock } from '../../model/ports.js';
 import { statementRefused } from '../../model/query/engine.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
-import { createLru } from '../../platform/lru.js';
+import { createLru } from '../../platform/work/lru.js';
 import {
   type Database,
   NamesRefused,

@@ -4,7 +4,7 @@ import type { Engine } from '../../model/query/engine.js';
 import type { LiveConnections, LiveSource } from '../../model/query/live.js';
 import { Refusal } from '../../model/refusal.js';
 import { findUnavailable } from '../../model/unavailable.js';
-import { closeAll } from '../../platform/close-all.js';
+import { closeAll } from '../../platform/work/close-all.js';
 import { type ConnectionBudget, createConnectionBudget } from '../connections/budget.js';
 import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';
 import { usualLimits } from '../connections/limits.js';

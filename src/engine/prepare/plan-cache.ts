@@ -4,7 +4,7 @@
  * datamart, definition and database objects, which a change replaces.
  */
 import { clientOf } from '../../model/datamart/tenant.js';
-import { createLru } from '../../platform/lru.js';
+import { createLru } from '../../platform/work/lru.js';
 import { NotJson, toJsonValue } from '../cache/json-value.js';
 import type { Database } from '../connections/database.js';
 import type { AnyAsk } from './prepare.js';

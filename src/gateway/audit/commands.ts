@@ -1,7 +1,7 @@
 /** The operators' commands for the audit. */
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { breathe } from '../../platform/breathe.js';
+import { breathe } from '../../platform/work/breathe.js';
 import { type AdminCommand, adminCommand, declareCommand, readBy } from '../common/admin-command.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';

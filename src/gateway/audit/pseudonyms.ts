@@ -3,7 +3,7 @@
  * once the key is destroyed.
  */
 import { createHmac, hkdfSync } from 'node:crypto';
-import { createSealer, textOfSealed } from '../../platform/sealing.js';
+import { createSealer, textOfSealed } from '../../platform/keys/sealing.js';
 import { encodeClientId } from '../common/dashboard-id.js';
 
 /** A tenant's key: 32 random bytes. */

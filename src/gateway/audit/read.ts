@@ -1,9 +1,9 @@
 /** Reads the audit: verifies that the chain is complete and unmodified, exports entries, and loads a request's decision. */
 
 import { z } from 'zod';
-import type { Unchanging } from '../../contract/callable.js';
 import { Refusal } from '../../model/refusal.js';
-import { type Breathe, breathe as ofThisProcess } from '../../platform/breathe.js';
+import type { Unchanging } from '../../platform/http/interface/callable.js';
+import { type Breathe, breathe as ofThisProcess } from '../../platform/work/breathe.js';
 import { written } from '../common/answers.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { explanationKeyOf } from './append.js';

@@ -5,8 +5,8 @@
 import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
-import type { Log } from '../../platform/log.js';
-import { createCounts } from '../../platform/window-counts.js';
+import type { Log } from '../../platform/logs/log.js';
+import { createCounts } from '../../platform/work/window-counts.js';
 import type { Session } from '../authenticate/signed-session.js';
 import { type GatewayMetrics, noGatewayMetrics } from '../common/metrics.js';
 import { type EmbedTokenBody, gatewayErrors, isGatewayCode } from '../common/wire.js';

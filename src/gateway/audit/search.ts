@@ -5,7 +5,7 @@
  */
 import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
-import { breathe } from '../../platform/breathe.js';
+import { breathe } from '../../platform/work/breathe.js';
 import type { Ledger, LedgerTables } from '../ledger/ledger.js';
 import { entryNames, findKey, namesOf } from './read.js';
 

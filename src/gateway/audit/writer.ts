@@ -1,7 +1,7 @@
 /** Writes the audit. Events that arrive while a batch is written go into the next transaction. */
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
-import type { Log } from '../../platform/log.js';
+import type { Log } from '../../platform/logs/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { appendEvents, type StampedEvent } from './append.js';

@@ -1,6 +1,6 @@
 /** Reads the session's credential from the headers, and checks which pages may send it. Must not read anything but headers. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { isOrigin, originMend } from '../../platform/origin.js';
+import { isOrigin, originMend } from '../../platform/addresses/origin.js';
 
 /** Returns the Bearer credential, which can be empty. Null if the header is missing or has another scheme. */
 export const bearerOf = ({ authorization }: IncomingHttpHeaders): string | null => {

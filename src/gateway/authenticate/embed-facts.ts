@@ -3,7 +3,7 @@
  * sessions are accepted. No keys, no secrets.
  */
 import { z } from 'zod';
-import type { JwtIssuer } from '../../platform/jwt.js';
+import type { JwtIssuer } from '../../platform/keys/jwt.js';
 import { type AdminCommand, adminCommand, declareCommand, noInput, readBy, readers } from '../common/admin-command.js';
 import type { Origins } from './credential.js';
 

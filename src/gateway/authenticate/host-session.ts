@@ -5,8 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
-import type { JwtClaims } from '../../platform/jwt.js';
-import { createSizedLru } from '../../platform/lru.js';
+import type { JwtClaims } from '../../platform/keys/jwt.js';
+import { createSizedLru } from '../../platform/work/lru.js';
 import { bearerOf, isTrustedOrigin, type Origins } from './credential.js';
 import {
   type Identity,

@@ -3,8 +3,8 @@
  * address.
  */
 import type { IncomingMessage } from 'node:http';
-import { type AddressOf, createAddresses } from '../../http/address.js';
-import { type AssertBudget, type BudgetOptions, createBudget } from '../../platform/budget.js';
+import { type AddressOf, createAddresses } from '../../platform/http/wire/address.js';
+import { type AssertBudget, type BudgetOptions, createBudget } from '../../platform/limits/budget.js';
 import {
   type Attempt,
   type CredentialGuard,
@@ -12,7 +12,7 @@ import {
   createCredentialGuard,
   type NoteFailures,
   noGuard,
-} from '../../platform/credential-guard.js';
+} from '../../platform/limits/credential-guard.js';
 
 /** Limits in requests per minute. Null for no limit. */
 export type LimitSettings = {

@@ -1,9 +1,9 @@
 /** Identifies the user by a session that one of the configured issuers signed. host-session.ts is the alternative. */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { cookieOf } from '../../http/request.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
+import { cookieOf } from '../../platform/http/wire/request.js';
 import {
   assertIssuers,
   assertStillValid,
@@ -12,8 +12,8 @@ import {
   type JwtIssuer,
   type VerifiedJwt,
   verifyJwt,
-} from '../../platform/jwt.js';
-import { createLru } from '../../platform/lru.js';
+} from '../../platform/keys/jwt.js';
+import { createLru } from '../../platform/work/lru.js';
 import type { SessionReason } from '../common/reasons.js';
 import { bearerOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './credential.js';
 import type { RequestGuard } from './limits.js';

@@ -3,10 +3,10 @@
  * assistants and their oracles read from it who may run it and what its answer tells.
  */
 import { z } from 'zod';
-import type { Callable, Rule, ToolWords, Unchanging } from '../../contract/callable.js';
-import { decodeBody } from '../../http/faults.js';
 import type { StudioRole, StudioSession } from '../../model/person.js';
 import { Refusal } from '../../model/refusal.js';
+import type { Callable, Rule, ToolWords, Unchanging } from '../../platform/http/interface/callable.js';
+import { decodeBody } from '../../platform/http/wire/faults.js';
 
 /** Who may run a command, what its answer tells, and whether it changes something. */
 export type Ruled<Input = unknown> = Rule &

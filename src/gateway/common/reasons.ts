@@ -4,7 +4,7 @@
  * operators and front ends can rely on it.
  */
 import type { Code } from '../../model/errors.js';
-import type { JwtFault } from '../../platform/jwt.js';
+import type { JwtFault } from '../../platform/keys/jwt.js';
 import type { GatewayCode } from './wire.js';
 
 const refusals = {

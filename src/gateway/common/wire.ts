@@ -1,8 +1,8 @@
 /** The wire format of `POST /embed-token`: its body, its response, and the HTTP status of every error code. */
 import { z } from 'zod';
-import { identifier } from '../../contract/fields.js';
-import type { Status } from '../../contract/operation.js';
 import { type Code, Refusal } from '../../model/refusal.js';
+import { identifier } from '../../platform/http/interface/fields.js';
+import type { Status } from '../../platform/http/interface/operation.js';
 
 /** The optional body. Unknown fields are refused. The body can only reduce what the session may see. */
 export const embedTokenBody = z.strictObject({

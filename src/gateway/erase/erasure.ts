@@ -5,8 +5,8 @@
 
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
-import type { Unchanging } from '../../contract/callable.js';
 import type { Clock } from '../../model/ports.js';
+import type { Unchanging } from '../../platform/http/interface/callable.js';
 import type { Erased, Eraser, ErasureSubject } from '../common/eraser.js';
 import type { TenantLeases } from '../lease/tenant-lease.js';
 import type { TenantLock } from '../lease/tenant-lock.js';

@@ -4,11 +4,11 @@
  * delete. Such a service takes no fence: an eraser that was presumed dead and goes on after a new sign-up may delete
  * embeds of it, which the next login creates again.
  */
-import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
 import { deleteDashboard } from '../../contract/dashboards.js';
 import { deleteEmbed, listEmbeds } from '../../contract/embeds.js';
 import { Refusal } from '../../model/refusal.js';
+import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import type { Erased, Eraser } from '../common/eraser.js';
 import { unavailable } from '../upstream/unavailable.js';
 

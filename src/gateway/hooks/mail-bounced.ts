@@ -1,9 +1,9 @@
 /** Takes word of a mail server that a message came back, signed as every hook. It can end what it names, and reads nothing. */
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import type { Handle } from '../../http/in-turn.js';
-import { json, send } from '../../http/sending.js';
-import type { Log } from '../../platform/log.js';
+import type { Handle } from '../../platform/http/wire/in-turn.js';
+import { json, send } from '../../platform/http/wire/sending.js';
+import type { Log } from '../../platform/logs/log.js';
 import { createReceiver, decodeSigned, type SignedOptions, signedReader } from './receive.js';
 
 export const mailBouncedPath = '/hooks/mail-bounced';

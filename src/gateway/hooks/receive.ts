@@ -1,11 +1,11 @@
 /** What all hooks share: the signed body, its faults, the answer and the line in the log. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
-import { parseJson, readText } from '../../http/body-reader.js';
-import { requestIdOf } from '../../http/request.js';
 import { Refusal } from '../../model/refusal.js';
-import type { Attempt } from '../../platform/credential-guard.js';
-import type { Log } from '../../platform/log.js';
+import { parseJson, readText } from '../../platform/http/wire/body-reader.js';
+import { requestIdOf } from '../../platform/http/wire/request.js';
+import type { Attempt } from '../../platform/limits/credential-guard.js';
+import type { Log } from '../../platform/logs/log.js';
 import { answerError, explain, type TextAnswer } from '../http/answer.js';
 import { createSignatures, type SignatureOptions } from './signature.js';
 

@@ -3,12 +3,12 @@
  * with the gateway token as Bearer and the command's input as JSON. Responds with `{data, error}`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseJson, readText } from '../../http/body-reader.js';
-import { requestIdOf } from '../../http/request.js';
-import { goneSignal, json, send, sendData } from '../../http/sending.js';
 import { Refusal } from '../../model/refusal.js';
-import { hashToken, isSameHash } from '../../platform/keys.js';
-import type { Log } from '../../platform/log.js';
+import { parseJson, readText } from '../../platform/http/wire/body-reader.js';
+import { requestIdOf } from '../../platform/http/wire/request.js';
+import { goneSignal, json, send, sendData } from '../../platform/http/wire/sending.js';
+import { hashToken, isSameHash } from '../../platform/keys/keys.js';
+import type { Log } from '../../platform/logs/log.js';
 import { bearerOf } from '../authenticate/credential.js';
 import type { RequestGuard } from '../authenticate/limits.js';
 import type { AdminCommand } from '../common/admin-command.js';

@@ -1,12 +1,12 @@
 /** What callers of the gateway are told of an error, and what its log says of it. */
-import { UpstreamRefusal } from '../../contract/client.js';
-import { BodyTooLarge } from '../../http/body-faults.js';
-import type { FlatHeaders } from '../../http/constant-headers.js';
-import { envelope } from '../../http/envelope.js';
-import { failureOf, refusedWith, retryAfter, type Telling } from '../../http/failure.js';
-import { flat } from '../../http/sending.js';
 import { type Code, Refusal } from '../../model/refusal.js';
 import { findUnavailable, unavailableRetrySeconds } from '../../model/unavailable.js';
+import { UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { BodyTooLarge } from '../../platform/http/wire/body-faults.js';
+import type { FlatHeaders } from '../../platform/http/wire/constant-headers.js';
+import { envelope } from '../../platform/http/wire/envelope.js';
+import { failureOf, refusedWith, retryAfter, type Telling } from '../../platform/http/wire/failure.js';
+import { flat } from '../../platform/http/wire/sending.js';
 import { publicReason } from '../common/reasons.js';
 import { gatewayErrors } from '../common/wire.js';
 import { ExpressionFault } from '../policy/expression.js';

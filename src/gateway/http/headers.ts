@@ -1,6 +1,6 @@
 import helmet from 'helmet';
-import { constantHeaders, type FlatHeaders } from '../../http/constant-headers.js';
-import { isLocalOrigin } from '../../platform/origin.js';
+import { isLocalOrigin } from '../../platform/addresses/origin.js';
+import { constantHeaders, type FlatHeaders } from '../../platform/http/wire/constant-headers.js';
 import type { Origins } from '../authenticate/credential.js';
 
 export const securityHeaders = (): FlatHeaders => constantHeaders(helmet());

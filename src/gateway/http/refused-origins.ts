@@ -1,7 +1,7 @@
 /** Logs preflights of pages whose origin may not call the gateway: otherwise only the browser of the page says why it failed. */
 import type { Clock } from '../../model/ports.js';
-import type { Log } from '../../platform/log.js';
-import { createCounts } from '../../platform/window-counts.js';
+import type { Log } from '../../platform/logs/log.js';
+import { createCounts } from '../../platform/work/window-counts.js';
 
 const minuteMs = 60_000;
 /** Anybody can send any origin, so the lines of all origins together are limited too. */

@@ -1,6 +1,6 @@
 /** Determines the service's URL, which the elements in the browser use. */
 import type { IncomingMessage } from 'node:http';
-import { readAllowedHost } from '../../platform/allowed-hosts.js';
+import { readAllowedHost } from '../../platform/addresses/allowed-hosts.js';
 
 /**
  * Returns the service's URL for one response. It can depend on the caller's Host header, so it must never be cached.

@@ -6,7 +6,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { assertWritable, migrateSchema } from '../../platform/migrate.js';
+import { assertWritable, migrateSchema } from '../../platform/databases/migrate.js';
 import { ledgerMigrations } from './migrations.js';
 import { joinProcesses, type OwnProcess } from './processes.js';
 import { type LedgerTables, schemaName } from './tables.js';

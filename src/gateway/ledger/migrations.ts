@@ -3,7 +3,7 @@
  * change the schema, add `'0005-<what it changes>'` to `ledgerMigrations`, and change `LedgerTables` in tables.ts with it.
  * The statements name the schema, since the connection has no search path of its own.
  */
-import { type Migrations, statementsOf } from '../../platform/migrate.js';
+import { type Migrations, statementsOf } from '../../platform/databases/migrate.js';
 
 /**
  * `tenant_ref` is a keyed digest of the clientId (ledger.ts). A tenant's row has the newest time of each kind of event.

@@ -1,5 +1,5 @@
 /** The ledger's columns that the encryption key seals. Explanations are not among them: a key of their tenant seals those. */
-import { sealedColumnsOf } from '../../platform/reseal.js';
+import { sealedColumnsOf } from '../../platform/keys/reseal.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
 export const sealedColumns = sealedColumnsOf<LedgerTables>(schemaName, {

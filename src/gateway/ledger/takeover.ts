@@ -3,9 +3,9 @@
  * It looks for such work at the start, after each death, and every ten seconds.
  */
 import { handled } from '../../model/handled.js';
-import type { Log } from '../../platform/log.js';
-import { repeat } from '../../platform/repeat.js';
-import { systemTiming, type Timing } from '../../platform/timing.js';
+import type { Log } from '../../platform/logs/log.js';
+import { systemTiming, type Timing } from '../../platform/logs/timing.js';
+import { repeat } from '../../platform/work/repeat.js';
 import type { Ledger } from './ledger.js';
 import { beatEveryMs, leastSilenceMs, silenceAfter } from './processes.js';
 

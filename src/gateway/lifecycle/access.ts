@@ -1,6 +1,6 @@
 /** Checks whether a session and its tenant may have tokens. This check precedes the policy. */
-import { createLru } from '../../platform/lru.js';
-import { createSingleFlight } from '../../platform/single-flight.js';
+import { createLru } from '../../platform/work/lru.js';
+import { createSingleFlight } from '../../platform/work/single-flight.js';
 import { refuseRevoked, type Session } from '../authenticate/signed-session.js';
 import type { ForgetClient } from '../common/eraser.js';
 import { tenantSuspended } from '../lease/tenant-lease.js';

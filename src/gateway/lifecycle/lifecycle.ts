@@ -6,9 +6,9 @@
  */
 
 import { z } from 'zod';
-import type { Unchanging } from '../../contract/callable.js';
 import { Refusal } from '../../model/refusal.js';
-import type { Log } from '../../platform/log.js';
+import type { Unchanging } from '../../platform/http/interface/callable.js';
+import type { Log } from '../../platform/logs/log.js';
 import type { Audit } from '../audit/audit.js';
 import { type Erasure, type ErasureReport, erasureReport } from '../erase/erasure.js';
 import { guestTokens, type TenantRevocation } from '../erase/revocation.js';

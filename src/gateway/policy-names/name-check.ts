@@ -5,11 +5,11 @@
  * earlier one in force, with what the new one withdraws.
  */
 import { z } from 'zod';
-import { identifier } from '../../contract/fields.js';
 import { handled } from '../../model/handled.js';
-import type { Log } from '../../platform/log.js';
-import { repeat } from '../../platform/repeat.js';
-import { systemTiming, type Timing } from '../../platform/timing.js';
+import { identifier } from '../../platform/http/interface/fields.js';
+import type { Log } from '../../platform/logs/log.js';
+import { systemTiming, type Timing } from '../../platform/logs/timing.js';
+import { repeat } from '../../platform/work/repeat.js';
 import { type AdminCommand, adminCommand, declareCommand, readBy } from '../common/admin-command.js';
 import { findUnknownNames, nameCatalogue, type UnknownName, unknownName } from '../policy/names.js';
 import type { Policies } from '../policy/policies.js';

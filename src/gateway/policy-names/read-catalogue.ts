@@ -1,5 +1,4 @@
 /** Reads from the service what it has of a policy's names. Reads names alone, never rows. */
-import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent } from '../../contract/dashboard-content.js';
 import { exportEmbed } from '../../contract/dashboards.js';
 import { listDatamartColumns } from '../../contract/datamart-columns.js';
@@ -7,7 +6,8 @@ import { listEmbeds } from '../../contract/embeds.js';
 import { listDashboardMetrics, listDashboards } from '../../contract/workspace-dashboards.js';
 import { listWorkspaces } from '../../contract/workspaces.js';
 import type { DashboardContent } from '../../model/dashboard/dashboard.js';
-import { mapBounded } from '../../platform/bounded.js';
+import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { mapBounded } from '../../platform/work/bounded.js';
 import type { CatalogueBoard, NameCatalogue, PolicyName } from '../policy/names.js';
 import type { Policy } from '../policy/policy.js';
 import type { Capabilities } from '../upstream/capabilities.js';

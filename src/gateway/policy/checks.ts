@@ -1,5 +1,5 @@
 /** Finds faults of a policy that the schema cannot find: unknown names, duplicate names, one name in two spellings. */
-import { eachInSteps, type Sliced } from '../../platform/breathe.js';
+import { eachInSteps, type Sliced } from '../../platform/work/breathe.js';
 import type { OverrideDocument, PolicyDocument } from './schema.js';
 import type { Faults, Path, Source } from './source.js';
 

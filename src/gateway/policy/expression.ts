@@ -4,7 +4,7 @@
  * user.
  */
 import { type ASTNode, TypeError as CheckError, Environment, ParseError } from '@marcbachmann/cel-js';
-import type { JwtClaims } from '../../platform/jwt.js';
+import type { JwtClaims } from '../../platform/keys/jwt.js';
 import {
   evaluationsOverTime,
   expressionCost,

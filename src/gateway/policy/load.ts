@@ -3,7 +3,7 @@
  * solution.
  */
 import { createHash } from 'node:crypto';
-import { atOnce, type Sliced } from '../../platform/breathe.js';
+import { atOnce, type Sliced } from '../../platform/work/breathe.js';
 import { checkPolicy, type Part, type Parts, type PlacedOverride } from './checks.js';
 import { createCompilers } from './expression.js';
 import { maxPolicyCost } from './expression-cost.js';

@@ -1,9 +1,9 @@
 /** The names in a policy that only the service can know, and those among them that it does not have. Pure. */
 
 import { z } from 'zod';
-import type { Unchanging } from '../../contract/callable.js';
 import { nearestName } from '../../model/nearest-name.js';
-import { eachInSteps, type Sliced } from '../../platform/breathe.js';
+import type { Unchanging } from '../../platform/http/interface/callable.js';
+import { eachInSteps, type Sliced } from '../../platform/work/breathe.js';
 import type { Part, Parts } from './checks.js';
 import type { RestrictDocument } from './schema.js';
 

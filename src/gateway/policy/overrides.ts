@@ -3,7 +3,7 @@
  * the expiry. They can never remove a restriction of the policy.
  */
 
-import type { Sliced } from '../../platform/breathe.js';
+import type { Sliced } from '../../platform/work/breathe.js';
 import type { PlacedOverride } from './checks.js';
 import type { Compile, PolicyVariables } from './expression.js';
 import type { Policy, Template } from './policy.js';

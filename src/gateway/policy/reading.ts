@@ -3,8 +3,8 @@
  * megabytes: syntax and schema. Expressions cannot be handed from one thread to another, so this one compiles them, in
  * slices.
  */
-import { inSlices } from '../../platform/breathe.js';
-import { findThread, runThread } from '../../platform/thread.js';
+import { inSlices } from '../../platform/work/breathe.js';
+import { findThread, runThread } from '../../platform/work/thread.js';
 import { compileDocuments, type PolicyDocuments } from './load.js';
 import type { Policy } from './policy.js';
 import type { PolicyReach } from './reach.js';

@@ -1,6 +1,6 @@
 /** Compiles the rules and restrictions of a policy, both from its file and from overrides. */
 
-import { eachInSteps, type Sliced } from '../../platform/breathe.js';
+import { eachInSteps, type Sliced } from '../../platform/work/breathe.js';
 import type { Part } from './checks.js';
 import type { Compile, Expression, PolicyVariables } from './expression.js';
 import type { GrantDocument, RestrictDocument } from './schema.js';

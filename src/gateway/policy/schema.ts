@@ -4,12 +4,12 @@
  */
 import { z } from 'zod';
 import { accessSettings } from '../../contract/embeds.js';
-import { filterColumns, identifier } from '../../contract/fields.js';
 import { allowanceNames, allowances } from '../../model/dashboard/embed.js';
 import { guestPermissionNames } from '../../model/guest/grant.js';
 import { recordOf } from '../../model/record-of.js';
-import { channelName } from '../../platform/channels.js';
-import { domainName } from '../../platform/settings.js';
+import { channelName } from '../../platform/config/channels.js';
+import { domainName } from '../../platform/config/settings.js';
+import { filterColumns, identifier } from '../../platform/http/interface/fields.js';
 import { claimTypes } from './expression.js';
 
 /**

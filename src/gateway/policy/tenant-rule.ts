@@ -1,5 +1,5 @@
 /** The policy's rule for the tenants of a session, `session.tenant`, compiled and checked. tenant/resolve.ts applies it. */
-import { isLoopback } from '../../platform/addresses.js';
+import { isLoopback } from '../../platform/addresses/addresses.js';
 import type { Expression, SessionVariables } from './expression.js';
 import type { PolicyReach } from './reach.js';
 import type { TenantDocument, TenantHttpDocument } from './schema.js';

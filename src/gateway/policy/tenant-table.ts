@@ -2,7 +2,7 @@
 import { constants, readFileSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { handled } from '../../model/handled.js';
-import type { Log } from '../../platform/log.js';
+import type { Log } from '../../platform/logs/log.js';
 import { PolicyFaults } from './source.js';
 import { createTableReader, type TenantTable } from './tenant-csv.js';
 

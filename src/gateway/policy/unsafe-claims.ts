@@ -1,7 +1,7 @@
 /** Claims with a number that JSON may have rounded: no expression can decide by them. */
 import { isUnsafeNumber, safeAsText } from '../../model/filter/exact-number.js';
 import { Refusal } from '../../model/refusal.js';
-import type { JwtClaims } from '../../platform/jwt.js';
+import type { JwtClaims } from '../../platform/keys/jwt.js';
 import type { ClaimSchema } from './expression.js';
 
 /** Whether the expression names the claim. A name in a text of it counts too. */

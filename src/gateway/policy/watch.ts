@@ -3,7 +3,7 @@
  * with faults changes nothing, and is logged once. Each replica reads its own files.
  */
 import { handled } from '../../model/handled.js';
-import type { Log } from '../../platform/log.js';
+import type { Log } from '../../platform/logs/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';
 import { createFileWatch, type FileWatchOptions } from './file-watch.js';
 import { loadPolicyTexts, type PolicyDocuments } from './load.js';

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { Refusal } from '../../model/refusal.js';
-import { mapBounded } from '../../platform/bounded.js';
+import { mapBounded } from '../../platform/work/bounded.js';
 import type { Audit } from '../audit/audit.js';
 import { type AdminCommand, adminCommand, changedBy, declareCommand } from '../common/admin-command.js';
 import type { Ledger } from '../ledger/ledger.js';

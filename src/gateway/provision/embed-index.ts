@@ -1,7 +1,7 @@
-import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
 import type { Clock } from '../../model/ports.js';
-import { createSingleFlight } from '../../platform/single-flight.js';
+import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { createSingleFlight } from '../../platform/work/single-flight.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/unavailable.js';
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
-import type { Log } from '../../platform/log.js';
-import { createLru } from '../../platform/lru.js';
-import { createSingleFlight } from '../../platform/single-flight.js';
+import type { Log } from '../../platform/logs/log.js';
+import { createLru } from '../../platform/work/lru.js';
+import { createSingleFlight } from '../../platform/work/single-flight.js';
 import type { Template } from '../policy/policy.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { type DashboardRow, isVerifiedAt, type TenantDashboards } from './ledger.js';

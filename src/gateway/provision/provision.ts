@@ -4,12 +4,12 @@
  * be made now is left out of the result and retried later. A `required` one fails the request.
  */
 import { hash } from 'node:crypto';
-import type { Call } from '../../contract/client.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
-import { mapBounded } from '../../platform/bounded.js';
-import type { Log } from '../../platform/log.js';
-import { createSingleFlight } from '../../platform/single-flight.js';
+import type { Call } from '../../platform/http/interface/client.js';
+import type { Log } from '../../platform/logs/log.js';
+import { mapBounded } from '../../platform/work/bounded.js';
+import { createSingleFlight } from '../../platform/work/single-flight.js';
 import type { Audit } from '../audit/audit.js';
 import { copyIdOf, dashboardIdOf } from '../common/dashboard-id.js';
 import type { Eraser } from '../common/eraser.js';

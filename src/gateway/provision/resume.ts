@@ -1,6 +1,6 @@
 /** Finishes copies of dashboards that a process began to make and could not finish, without waiting for the next login. */
 import { Refusal } from '../../model/refusal.js';
-import type { Log } from '../../platform/log.js';
+import type { Log } from '../../platform/logs/log.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { FinishWork } from '../ledger/takeover.js';
 import type { Policies } from '../policy/policies.js';

@@ -1,7 +1,7 @@
 /** Lists the ledger's tenants in pages for operators, with their state and a summary of their dashboards. */
 import { type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
-import { containsWords } from '../../platform/contains-words.js';
+import { containsWords } from '../../platform/files/contains-words.js';
 import { type AdminCommand, adminCommand, declareCommand, readBy, readers } from '../common/admin-command.js';
 import { moment } from '../common/answers.js';
 import type { Ledger } from '../ledger/ledger.js';

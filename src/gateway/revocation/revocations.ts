@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
-import type { Log } from '../../platform/log.js';
+import type { Log } from '../../platform/logs/log.js';
 import type { Audit } from '../audit/audit.js';
 import { liftRevocation } from '../ledger/epochs.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -2,7 +2,7 @@
  * The scopes of revocation epochs: the possible targets of a revocation, and the scopes that a token or a session
  * depends on.
  */
-import { createLru } from '../../platform/lru.js';
+import { createLru } from '../../platform/work/lru.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 

@@ -3,8 +3,8 @@
  * `rollout-status` reports its progress.
  */
 import { z } from 'zod';
-import { identifier } from '../../contract/fields.js';
-import type { Log } from '../../platform/log.js';
+import { identifier } from '../../platform/http/interface/fields.js';
+import type { Log } from '../../platform/logs/log.js';
 import {
   type AdminCommand,
   adminCommand,

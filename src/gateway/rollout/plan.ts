@@ -1,9 +1,9 @@
 /** Plans a roll-out for each tenant without writing, and reports the status of an existing roll-out. */
 
 import { z } from 'zod';
-import type { Unchanging } from '../../contract/callable.js';
 import { showConflicts } from '../../model/dashboard/merge/merge-dashboard.js';
 import { Refusal } from '../../model/refusal.js';
+import type { Unchanging } from '../../platform/http/interface/callable.js';
 import type { Policy } from '../policy/policy.js';
 import { createCopies } from './copies.js';
 import { type Drift, detectDrift, rememberVersions } from './drift.js';

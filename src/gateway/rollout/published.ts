@@ -3,8 +3,8 @@
  * that a tenant who signs up while an author works does not see unfinished work. A template that was never rolled out to
  * all tenants has none: its copies get its current content.
  */
-import type { Call } from '../../contract/client.js';
 import { Refusal } from '../../model/refusal.js';
+import type { Call } from '../../platform/http/interface/client.js';
 import type { BringToPublished } from '../provision/make-dashboard.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { createCopies } from './copies.js';

@@ -3,10 +3,10 @@
  * in one process at a time, under a lease. If that process dies or cannot go on, any one continues it.
  */
 import { randomUUID } from 'node:crypto';
-import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
+import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import type { Audit } from '../audit/audit.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';

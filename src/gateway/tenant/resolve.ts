@@ -4,9 +4,9 @@
  */
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
-import { hookSecretMend, isHookSecret } from '../../platform/hook-secrets.js';
-import type { Log } from '../../platform/log.js';
-import { weaknessOfBytes } from '../../platform/secret-strength.js';
+import { hookSecretMend, isHookSecret } from '../../platform/config/hook-secrets.js';
+import { weaknessOfBytes } from '../../platform/keys/secret-strength.js';
+import type { Log } from '../../platform/logs/log.js';
 import type { Session } from '../authenticate/signed-session.js';
 import type { ForgetClient } from '../common/eraser.js';
 import type { Reason } from '../common/reasons.js';

@@ -6,11 +6,11 @@
  */
 import { hkdfSync } from 'node:crypto';
 import type { Clock } from '../../model/ports.js';
-import { createLru } from '../../platform/lru.js';
-import { createSealedValues } from '../../platform/sealed-values.js';
-import { createSealer } from '../../platform/sealing.js';
-import type { Made, SharedWork, Sharing } from '../../platform/sharing.js';
-import { createSingleFlight } from '../../platform/single-flight.js';
+import { createSealedValues } from '../../platform/keys/sealed-values.js';
+import { createSealer } from '../../platform/keys/sealing.js';
+import type { Made, SharedWork, Sharing } from '../../platform/redis/sharing.js';
+import { createLru } from '../../platform/work/lru.js';
+import { createSingleFlight } from '../../platform/work/single-flight.js';
 import { dropWhere } from '../common/eraser.js';
 import { isGatewayCode } from '../common/wire.js';
 import { unavailable } from '../upstream/unavailable.js';

@@ -4,10 +4,10 @@
  * `shownEmbeds` lists what a token gives access to: the client's dashboards and these embeds, without those that the
  * restrictions hide.
  */
-import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
-import { createLru } from '../../platform/lru.js';
-import { createSingleFlight } from '../../platform/single-flight.js';
+import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { createLru } from '../../platform/work/lru.js';
+import { createSingleFlight } from '../../platform/work/single-flight.js';
 import type { GrantedEmbed } from '../common/wire.js';
 import { type Grant, undecided } from '../policy/decide.js';
 import type { ProvisionedDashboard } from '../provision/provision.js';

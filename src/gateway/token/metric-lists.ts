@@ -1,8 +1,8 @@
-import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbedMetrics } from '../../contract/embeds.js';
 import type { Clock } from '../../model/ports.js';
-import { createLru } from '../../platform/lru.js';
-import { createSingleFlight } from '../../platform/single-flight.js';
+import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { createLru } from '../../platform/work/lru.js';
+import { createSingleFlight } from '../../platform/work/single-flight.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';
 import { isUnreachable, unavailable } from '../upstream/unavailable.js';
 

@@ -6,7 +6,7 @@
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
-import type { Log } from '../../platform/log.js';
+import type { Log } from '../../platform/logs/log.js';
 import type { ForgetClient } from '../common/eraser.js';
 import type { PolicyTokens } from '../ledger/policy-tokens.js';
 import type { Decide } from '../policy/decide.js';

@@ -3,7 +3,6 @@
  * checks for it here first, so that another maker's service gets a clear "not supported" error. A capability only makes
  * a result faster or adds an operation. No security decision depends on one.
  */
-import type { WireResponse } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
 import {
   getDashboardContent,
@@ -16,11 +15,12 @@ import { listDatamartColumns } from '../../contract/datamart-columns.js';
 import { listEmbeds } from '../../contract/embeds.js';
 import { createGuestBoard } from '../../contract/guest-own-boards.js';
 import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
-import type { Operation } from '../../contract/operation.js';
 import { type Capability, capabilityNames } from '../../model/capability.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
-import { createSingleFlight } from '../../platform/single-flight.js';
+import type { WireResponse } from '../../platform/http/interface/client.js';
+import type { Operation } from '../../platform/http/interface/operation.js';
+import { createSingleFlight } from '../../platform/work/single-flight.js';
 import { isUnreachable } from './unavailable.js';
 
 type Entry = {

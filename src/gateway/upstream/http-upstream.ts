@@ -1,11 +1,11 @@
 /** Creates an upstream in another process from its settings: its transport, resilience and capabilities. */
 
-import type { Transport, WireRequest } from '../../contract/client.js';
-import { UpstreamRefusal } from '../../contract/client.js';
 import type { Capability } from '../../model/capability.js';
 import type { Clock } from '../../model/ports.js';
-import type { Log } from '../../platform/log.js';
-import { readText } from '../../platform/read-text.js';
+import { readText } from '../../platform/files/read-text.js';
+import type { Transport, WireRequest } from '../../platform/http/interface/client.js';
+import { UpstreamRefusal } from '../../platform/http/interface/client.js';
+import type { Log } from '../../platform/logs/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';
 import { type Capabilities, discoverCapabilities, fixedCapabilities } from './capabilities.js';
 import { createResilience, type ResilienceSettings, realTiming } from './resilience.js';

@@ -4,9 +4,9 @@
  * circuit is open.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { BulkheadFull, createBulkhead } from '../../platform/bulkhead.js';
-import { type CircuitBreaker, CircuitOpen, createCircuitBreaker } from '../../platform/circuit-breaker.js';
-import type { Log } from '../../platform/log.js';
+import type { Log } from '../../platform/logs/log.js';
+import { BulkheadFull, createBulkhead } from '../../platform/work/bulkhead.js';
+import { type CircuitBreaker, CircuitOpen, createCircuitBreaker } from '../../platform/work/circuit-breaker.js';
 import { failureOf, Unavailable, unavailable } from './unavailable.js';
 
 /** Settings for one upstream. Times are in milliseconds. */

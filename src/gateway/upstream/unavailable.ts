@@ -1,7 +1,7 @@
 /** The error for an upstream without a usable response, and the classification of such failures. */
-import { UpstreamRefusal } from '../../contract/client.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
+import { UpstreamRefusal } from '../../platform/http/interface/client.js';
 
 const longestRetrySeconds = 60;
 

@@ -1,4 +1,4 @@
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 /**
  * The schema of the first release. Never change a released migration: to change a table, add a new one.

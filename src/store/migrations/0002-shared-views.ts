@@ -1,5 +1,5 @@
 /** Views that a guest shares with the other users of the client, and views that a dashboard opens with. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const sharedViews = statementsOf([
   `alter table guestlist.guest_views

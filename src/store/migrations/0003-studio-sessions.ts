@@ -1,5 +1,5 @@
 /** Logins to Studio. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const studioSessions = statementsOf([
   `create table guestlist.studio_sessions (

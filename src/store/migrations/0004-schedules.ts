@@ -1,5 +1,5 @@
 /** Schedules of reports, and the ledger of their deliveries. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const schedules = statementsOf([
   `create table guestlist.schedules (

@@ -1,5 +1,5 @@
 /** Alerts: schedules that tell something of one metric. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const alerts = statementsOf([
   'alter table guestlist.schedules add column alert jsonb',

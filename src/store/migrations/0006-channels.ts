@@ -1,5 +1,5 @@
 /** Channels beside e-mail: the operator's webhooks. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const channels = statementsOf([
   'alter table guestlist.schedules add column channel text',

@@ -1,5 +1,5 @@
 /** Own dashboards of guests, made of the cards of a dashboard. The previous release does not know them. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const guestBoards = statementsOf([
   `create table guestlist.guest_boards (

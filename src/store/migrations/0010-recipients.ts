@@ -1,5 +1,5 @@
 /** Reports to others of the same tenant, and to addresses. The previous release sends them to their owners. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const recipients = statementsOf([
   'alter table guestlist.schedules add column recipients text',

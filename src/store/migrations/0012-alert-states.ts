@@ -1,5 +1,5 @@
 /** What checks of an alert found for each of its recipients. The previous release compares them with no earlier check. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const alertStates = statementsOf([
   `create table guestlist.alert_states (

@@ -1,5 +1,5 @@
 /** Schedules of the host for all tenants of a template. The previous release sends nothing of them. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const hostSchedules = statementsOf([
   'alter table guestlist.schedules drop constraint schedules_user_identifier_check',

@@ -1,5 +1,5 @@
 /** Alerts of the host for all tenants of a template. The previous release refuses them to every recipient. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const hostAlerts = statementsOf([
   'alter table guestlist.schedules drop constraint schedules_owner_check',

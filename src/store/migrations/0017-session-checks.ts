@@ -1,5 +1,5 @@
 /** What asks the issuer of a login to Studio again. Sessions of the previous release have none, and end by their time. */
-import { statementsOf } from '../../platform/migrate.js';
+import { statementsOf } from '../../platform/databases/migrate.js';
 
 export const sessionChecks = statementsOf([
   `alter table guestlist.studio_sessions

@@ -2,7 +2,7 @@
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { guardSocket } from '../../../platform/answer-guard.js';
+import { guardSocket } from '../../../platform/addresses/answer-guard.js';
 
 /** What the driver has read of an answer. `note` is called for each piece. */
 export type Progress = { readonly note: () => void; readonly count: () => number };

@@ -1,6 +1,6 @@
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import type { Cell } from '../../../model/query/engine.js';
-import { MalformedAnswer } from '../../../platform/answer-guard.js';
+import { MalformedAnswer } from '../../../platform/addresses/answer-guard.js';
 import { batchBytes, collect, hand, ReadLimitReached, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
 import { type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
 import type { Statement } from '../dialect.js';

@@ -2,7 +2,7 @@ import { access, readdir } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Datasource, DuckDbConnection } from '../../../model/organization.js';
-import { closeAll } from '../../../platform/close-all.js';
+import { closeAll } from '../../../platform/work/close-all.js';
 import {
   catalogTimeoutMs,
   type OpenDatabase,

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Connection, ConnectionOptions, QueryError } from 'mysql2/promise';
 import { clientOf } from '../../../model/datamart/tenant.js';
 import type { Datasource, ServerConnection } from '../../../model/organization.js';
-import { guardReads } from '../../../platform/answer-guard.js';
+import { guardReads } from '../../../platform/addresses/answer-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';

@@ -1,4 +1,10 @@
-import { conflictStates, fullStates, inputStates, lateState, lostStates } from '../../../platform/postgres-states.js';
+import {
+  conflictStates,
+  fullStates,
+  inputStates,
+  lateState,
+  lostStates,
+} from '../../../platform/databases/postgres-states.js';
 import { codeOf, createFaultOf, type FaultOf, isPlainError } from '../../connections/driver-faults.js';
 
 /** SQLSTATEs. */

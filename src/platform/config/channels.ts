@@ -1,0 +1,99 @@
+/**
+ * Channels beside e-mail: webhooks of the operator. Addresses and secrets come from the configuration and the environment
+ * alone, so no guest can make this process send anything elsewhere.
+ */
+import { z } from 'zod';
+import type { Outgoing } from '../calls/outgoing.js';
+import { weaknessOfBytes } from '../keys/secret-strength.js';
+import { hookSecretMend, isHookSecret } from './hook-secrets.js';
+import { type OutgoingFault, type OutgoingSources, readVariable, urlFault, variable } from './outgoing-settings.js';
+
+const channelKinds = ['webhook', 'slack'] as const;
+
+/** A name as policies write it. */
+export const channelName = z
+  .string()
+  .max(100)
+  .regex(/^[A-Za-z0-9_.-]+$/, 'must be made of letters, digits, "_", "." and "-"');
+
+const channelSetting = z.strictObject({
+  kind: z.enum(channelKinds),
+  url: z.string().min(1).max(2000).optional(),
+  urlVariable: variable.optional(),
+  secretVariable: variable.optional(),
+  allowPrivateAddresses: z.boolean().default(false),
+});
+
+/** The setting `channels`. */
+export const channelsSetting = z.record(channelName, channelSetting).default({});
+type ChannelSettings = z.output<typeof channelsSetting>;
+
+/** A channel that can be sent to. `url` and `secret` are never logged. */
+export type Channel = Outgoing & {
+  readonly name: string;
+  readonly kind: (typeof channelKinds)[number];
+  /** Signs by Standard Webhooks. Null for Slack, whose address is the secret. */
+  readonly secret: string | null;
+};
+
+const secretFault = (secret: string, isProduction: boolean): string | null => {
+  if (!isHookSecret(secret)) return `must name a secret of Standard Webhooks: ${hookSecretMend}`;
+  const weakness = isProduction ? weaknessOfBytes(secret) : undefined;
+  return weakness === undefined ? null : `names a secret that ${weakness}: ${hookSecretMend}`;
+};
+
+const fieldFault = ({ kind, url, urlVariable, secretVariable }: ChannelSettings[string]): string | null => {
+  if (kind === 'webhook') {
+    return url !== undefined && urlVariable === undefined && secretVariable !== undefined
+      ? null
+      : 'needs url and secretVariable, and no urlVariable: webhooks are signed';
+  }
+  return url === undefined && urlVariable !== undefined && secretVariable === undefined
+    ? null
+    : 'needs urlVariable alone: who knows the address of a Slack webhook can write to it';
+};
+
+type Loaded = { readonly channel: Channel | null; readonly faults: readonly OutgoingFault[] };
+
+const loadChannel = (
+  name: string,
+  setting: ChannelSettings[string],
+  { env, isProduction }: OutgoingSources,
+): Loaded => {
+  const path = `channels.${name}`;
+  const misfit = fieldFault(setting);
+  if (misfit !== null) return { channel: null, faults: [{ path, mend: misfit }] };
+  const { kind, urlVariable, secretVariable, allowPrivateAddresses } = setting;
+  const address = kind === 'slack' ? readVariable(urlVariable, env) : { value: setting.url ?? null, fault: null };
+  const secret = readVariable(secretVariable, env);
+  const faults = [
+    [kind === 'slack' ? 'urlVariable' : 'url', address.fault ?? urlFault(address.value ?? '', isProduction)] as const,
+    [
+      'secretVariable',
+      secret.fault ?? (secret.value === null ? null : secretFault(secret.value, isProduction)),
+    ] as const,
+  ].flatMap(([field, mend]) => (mend === null ? [] : [{ path: `${path}.${field}`, mend }]));
+  if (faults.length > 0 || address.value === null) return { channel: null, faults };
+  const channel = { name, kind, url: address.value, secret: secret.value, allowsPrivate: allowPrivateAddresses };
+  return { channel, faults: [] };
+};
+
+/** Reads the channels with their secrets. No fault holds an address or a secret of the environment. */
+export const loadChannels = (settings: ChannelSettings, sources: OutgoingSources, publicOrigin: string | null = '') => {
+  const loaded = Object.entries(settings).map(([name, setting]) => loadChannel(name, setting, sources));
+  return {
+    channels: loaded.flatMap(({ channel }) => (channel === null ? [] : [channel])),
+    faults: [
+      ...loaded.flatMap(({ faults }) => faults),
+      ...(loaded.length > 0 && publicOrigin === null
+        ? [{ path: 'gateway.publicOrigin', mend: 'is null, but channels has entries, which need it' }]
+        : []),
+    ],
+  };
+};
+
+/** The environment variables that channels name. */
+export const channelVariables = (settings: ChannelSettings | undefined): readonly string[] =>
+  Object.values(settings ?? {}).flatMap(({ urlVariable, secretVariable }) =>
+    [urlVariable, secretVariable].filter((name) => name !== undefined),
+  );

@@ -1,0 +1,260 @@
+/**
+ * Reads the configured session issuers, each with its algorithms and one source of keys. Reports all faults of all
+ * issuers at once. No fault contains a key or a secret.
+ */
+
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { isRecord } from '../../model/is-record.js';
+import type { KeySource } from '../../model/signing-keys.js';
+import { isLoopback } from '../addresses/addresses.js';
+import {
+  isWeak,
+  type JwtAlgorithm,
+  jwtAlgorithms,
+  KeyFault,
+  keysFor,
+  minimumRsaBits,
+  minimumSecretLength,
+  type NamedKey,
+  readPublicKeys,
+  secretKey,
+} from '../keys/jwt-keys.js';
+import { weaknessOf } from '../keys/secret-strength.js';
+
+const text = z.string().min(1);
+
+/** How much the clock of an issuer may differ, in seconds. */
+export const clockTolerance = z.number().int().min(0).max(300).default(5);
+
+const shape = {
+  issuer: text.max(1000).describe('the `iss` of its sessions; each issuer once'),
+  audience: z
+    .union([text, z.array(text).min(1)])
+    .nullable()
+    .default(null)
+    .describe('the `aud` that a session must have, or a list of accepted ones; null: not checked'),
+  algorithms: z
+    .array(z.enum(jwtAlgorithms))
+    .min(1)
+    .describe(`accepted signatures, of ${jwtAlgorithms.join(', ')}`),
+  clockToleranceSeconds: clockTolerance.describe('how much its clock may differ'),
+  jwksUrl: text.optional().describe('its keys, by exactly one of these four: address of its JWKS'),
+  publicKeyFile: text.optional().describe('file of public keys: PEM, JWK or JWKS'),
+  publicKey: text.optional().describe('a public key in PEM'),
+  secretVariable: text.optional().describe('environment variable of an HS256 secret, at least 32 characters'),
+};
+
+/** The setting `gateway.session.issuers`. */
+export const issuersSetting = z.array(z.strictObject(shape)).max(50).default([]);
+type IssuerSetting = z.output<typeof issuersSetting>[number];
+type Readable = Partial<IssuerSetting>;
+
+/** An issuer with its keys, or with the URL where it publishes them. */
+export type ConfiguredIssuer = Pick<IssuerSetting, 'issuer' | 'audience' | 'algorithms' | 'clockToleranceSeconds'> & {
+  readonly keys: readonly NamedKey[] | { readonly jwksUrl: string };
+  readonly source: KeySource;
+};
+
+/** A faulty setting and how to fix it. */
+export type IssuerFault = { readonly path: string; readonly mend: string };
+
+export type IssuerSources = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder that relative paths refer to. */
+  readonly folder: string;
+  /** Whether the simple session settings configure one more issuer. */
+  readonly usesSimpleIssuer: boolean;
+  /** Whether weak secrets are faults, as in production. The default is false. */
+  readonly strongSecrets?: boolean;
+};
+
+const keyFields = ['jwksUrl', 'publicKeyFile', 'publicKey', 'secretVariable'] as const;
+type KeyField = (typeof keyFields)[number];
+const listed = keyFields.join(', ');
+const maxFileBytes = 1024 * 1024;
+
+/** A fault of one field. `mend` follows the path in the message. An empty `field` means the issuer as a whole. */
+type Fault = { readonly field: string; readonly mend: string };
+type Found = { readonly keys: ConfiguredIssuer['keys'] | null; readonly faults: readonly Fault[] };
+
+const faulty = (field: string, mend: string): Found => ({ keys: null, faults: [{ field, mend }] });
+
+const jwksFault = (address: string): string | null => {
+  if (!URL.canParse(address)) return 'is no URL: write https://... as the issuer publishes it (jwks_uri)';
+  const { protocol, hostname, username, password } = new URL(address);
+  if (username !== '' || password !== '') return 'has a user or password in it: key sets are public, leave both out';
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return null;
+  return 'must begin with https://, or anybody on the way could put keys of their own in; http:// is for this machine alone';
+};
+
+const readJwksUrl = (url: string): Found => {
+  const mend = jwksFault(url);
+  return mend === null ? { keys: { jwksUrl: url }, faults: [] } : faulty('jwksUrl', mend);
+};
+
+/** Returns the reason only if this product wrote the text. Messages of the key parser may quote the keys. */
+const causeOf = (error: unknown): string =>
+  error instanceof KeyFault ? error.message : 'cannot be read as PEM, JWK or JWKS';
+
+const readKeys = (field: KeyField, content: string): Found => {
+  try {
+    const keys = readPublicKeys(content);
+    if (!keys.some(({ key }) => isWeak(key))) return { keys, faults: [] };
+    return faulty(field, `has an RSA key under ${minimumRsaBits} bits: let the issuer make a longer one`);
+  } catch (error) {
+    return faulty(field, `${causeOf(error)}; give the issuer's public key`);
+  }
+};
+
+const readKeyFile = (path: string, folder: string): Found => {
+  const file = resolve(folder, path);
+  try {
+    if (statSync(file).size > maxFileBytes) return faulty('publicKeyFile', `${file} is larger than 1 MiB`);
+    return readKeys('publicKeyFile', readFileSync(file, 'utf8'));
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+    return faulty('publicKeyFile', `${file} cannot be read (${reason})`);
+  }
+};
+
+const readSecret = (name: string, { env, strongSecrets = false }: IssuerSources): Found => {
+  const secret = env[name] ?? '';
+  if (secret === '') return faulty('secretVariable', `names the variable ${name}, which is not set`);
+  const weakness = strongSecrets ? weaknessOf(secret) : undefined;
+  if (weakness !== undefined) {
+    return faulty('secretVariable', `names ${name}, which ${weakness}: make one by "openssl rand -base64 48"`);
+  }
+  if (secret.length >= minimumSecretLength) return { keys: [secretKey(secret)], faults: [] };
+  return faulty(
+    'secretVariable',
+    `names ${name}, which must have at least ${minimumSecretLength} characters; make one with "openssl rand -base64 48"`,
+  );
+};
+
+const readKeySource = (field: KeyField, value: string, sources: IssuerSources): Found => {
+  if (field === 'jwksUrl') return readJwksUrl(value);
+  if (field === 'publicKeyFile') return readKeyFile(value, sources.folder);
+  return field === 'publicKey' ? readKeys(field, value) : readSecret(value, sources);
+};
+
+const kindFaults = (field: KeyField, algorithms: readonly JwtAlgorithm[]): readonly Fault[] => {
+  const isSecret = field === 'secretVariable';
+  if (isSecret && algorithms.some((algorithm) => algorithm !== 'HS256')) {
+    return [{ field: 'algorithms', mend: 'must be [HS256] alone where the key is a secret (secretVariable)' }];
+  }
+  if (!isSecret && algorithms.includes('HS256')) {
+    return [
+      {
+        field: 'algorithms',
+        mend: `has HS256, but ${field} holds public keys, with which anybody could sign then: leave HS256 out, or give a secretVariable`,
+      },
+    ];
+  }
+  return [];
+};
+
+const fitFaults = (field: KeyField, keys: readonly NamedKey[], algorithms: readonly JwtAlgorithm[]): readonly Fault[] =>
+  algorithms
+    .filter((algorithm) => keysFor(keys, algorithm).length === 0)
+    .map((algorithm) => ({
+      field,
+      mend: `has no key for ${algorithm}: give one, or take ${algorithm} out of algorithms`,
+    }));
+
+const readIssuerKeys = (raw: object, given: Readable, sources: IssuerSources): Found => {
+  const fields = keyFields.filter((field) => field in raw);
+  const [field, ...others] = fields;
+  if (field === undefined) return faulty('', `has no key: give one of ${listed}`);
+  if (others.length > 0) return faulty('', `has ${fields.join(' and ')}: keep exactly one of ${listed}`);
+  const value = given[field];
+  if (value === undefined) return { keys: null, faults: [] };
+  const found = readKeySource(field, value, sources);
+  const algorithms = given.algorithms ?? [];
+  const kinds = kindFaults(field, algorithms);
+  const isFixed = found.keys !== null && !('jwksUrl' in found.keys);
+  const fits = kinds.length === 0 && isFixed ? fitFaults(field, found.keys, algorithms) : [];
+  return { keys: found.keys, faults: [...found.faults, ...kinds, ...fits] };
+};
+
+/** Where the issuer's keys are kept, for operators. A query of an address may hold a credential. */
+const sourceOf = ({ jwksUrl, publicKeyFile, secretVariable }: Readable): KeySource => {
+  if (jwksUrl !== undefined) {
+    const { origin, pathname } = new URL(jwksUrl);
+    return { kind: 'jwks', name: `${origin}${pathname}` };
+  }
+  if (publicKeyFile !== undefined) return { kind: 'file', name: publicKeyFile };
+  return secretVariable === undefined ? { kind: 'setting', name: null } : { kind: 'variable', name: secretVariable };
+};
+
+/** Returns the well-formed fields, so that their faults are also reported if other fields are malformed. */
+const readable = (tree: Readonly<Record<string, unknown>>): Readable =>
+  Object.fromEntries(
+    Object.entries(shape).flatMap(([name, schema]) => {
+      const read = schema.safeParse(tree[name]);
+      return read.success ? [[name, read.data]] : [];
+    }),
+  );
+
+const twiceFault = (all: readonly Readable[], index: number, simpleIssuer: string | null): readonly Fault[] => {
+  const name = all[index]?.issuer;
+  if (name === undefined) return [];
+  const first = all.findIndex(({ issuer }) => issuer === name);
+  const other = name === simpleIssuer ? 'gateway.session.issuer' : `gateway.session.issuers.${first}`;
+  if (first === index && name !== simpleIssuer) return [];
+  return [{ field: 'issuer', mend: `is that of ${other} too: which key is meant could not be told; keep one of them` }];
+};
+
+/** Returns the session settings of the file, without validation. */
+const sessionOf = (tree: unknown): Readonly<Record<string, unknown>> => {
+  const gateway = isRecord(tree) ? tree.gateway : undefined;
+  const session = isRecord(gateway) ? gateway.session : undefined;
+  return isRecord(session) ? session : {};
+};
+
+const entriesOf = (tree: unknown): readonly unknown[] => {
+  const { issuers } = sessionOf(tree);
+  return Array.isArray(issuers) ? issuers : [];
+};
+
+/** The environment variables that the issuers of a configuration file name. */
+export const issuerVariables = (tree: unknown): readonly string[] =>
+  entriesOf(tree).flatMap((entry) =>
+    isRecord(entry) && typeof entry.secretVariable === 'string' ? [entry.secretVariable] : [],
+  );
+
+/** Whether a configuration file lists any issuer. */
+export const listsIssuers = (tree: unknown): boolean => entriesOf(tree).length > 0;
+
+/**
+ * Reads the issuers of a configuration file, even if other settings have faults. Faults that the schema reports are not
+ * repeated.
+ */
+export const loadIssuers = (
+  tree: unknown,
+  sources: IssuerSources,
+): { readonly issuers: readonly ConfiguredIssuer[]; readonly faults: readonly IssuerFault[] } => {
+  const { issuer: simple } = sessionOf(tree);
+  const simpleIssuer = sources.usesSimpleIssuer && typeof simple === 'string' ? simple : null;
+  const entries = entriesOf(tree).map((entry) => (isRecord(entry) ? entry : {}));
+  const all = entries.map(readable);
+  const read = all.map((given, index) => {
+    const { keys, faults } = readIssuerKeys(entries[index] ?? {}, given, sources);
+    return { given, keys, faults: [...twiceFault(all, index, simpleIssuer), ...faults] };
+  });
+  const faults = read.flatMap(({ faults: found }, index) =>
+    found.map(({ field, mend }) => ({
+      path: ['gateway.session.issuers', index, field].filter((part) => part !== '').join('.'),
+      mend,
+    })),
+  );
+  const issuers = read.flatMap(({ given, keys }) => {
+    const { issuer, algorithms, audience, clockToleranceSeconds } = given;
+    // A field that is left out has the schema's default; one that is malformed is undefined.
+    if (issuer === undefined || algorithms === undefined || keys === null) return [];
+    if (audience === undefined || clockToleranceSeconds === undefined) return [];
+    return [{ issuer, algorithms, audience, clockToleranceSeconds, keys, source: sourceOf(given) }];
+  });
+  return { issuers, faults };
+};
