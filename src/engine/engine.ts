@@ -28,9 +28,9 @@ import {
   refuseOldTypes,
 } from './connections/database.js';
 import { usualLimits } from './connections/limits.js';
-import type { Statement } from './databases/dialect.js';
-import { refuseQuery } from './databases/refuse.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './datasources/databases.js';
+import type { Statement } from './dialect/dialect.js';
+import { refuseQuery } from './dialect/refuse.js';
 import { createPlanCache, type PlanCache } from './prepare/plan-cache.js';
 import { type AnyAsk, prepare, type RunScoped } from './prepare/prepare.js';
 import type { Prepared } from './prepare/prepared.js';

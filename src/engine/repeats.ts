@@ -9,9 +9,9 @@ import { handled } from '../model/handled.js';
 import type { ColumnRepeats, Engine } from '../model/query/engine.js';
 import { Refusal } from '../model/refusal.js';
 import { type Database, type Log, logGone, type Running, refuseAborted } from './connections/database.js';
-import { columnName, typeOf } from './databases/catalog.js';
-import type { Statement } from './databases/dialect.js';
 import type { Databases } from './datasources/databases.js';
+import { columnName, typeOf } from './dialect/catalog.js';
+import type { Statement } from './dialect/dialect.js';
 
 /** Nobody: where the database has row-level security, it shows no row. */
 const nobody: TenantScope = { kind: 'untenanted' };

@@ -5,12 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { assertHas, type Capability, capabilities } from '../../src/engine/databases/capabilities.js';
 import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect.js';
-import type { Dialect } from '../../src/engine/databases/dialect.js';
 import { duckDbDialect } from '../../src/engine/databases/duckdb/dialect.js';
 import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';
 import { postgresDialect } from '../../src/engine/databases/postgres/dialect.js';
+import { assertHas, type Capability, capabilities } from '../../src/engine/dialect/capabilities.js';
+import type { Dialect } from '../../src/engine/dialect/dialect.js';
 import { refusalOf } from './world.js';
 
 const dialects: readonly Dialect[] = [

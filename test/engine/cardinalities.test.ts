@@ -1,6 +1,6 @@
 /** A key of the datasource may prove a cardinality that no relationship declares. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCatalog } from '../../src/engine/databases/catalog.js';
+import { createCatalog } from '../../src/engine/dialect/catalog.js';
 import { withCardinalities } from '../../src/engine/question/cardinalities.js';
 import type { Relationship } from '../../src/model/datamart/datamart.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';

@@ -1,7 +1,7 @@
 /** A ClickHouse database with a table of every type and tables that join, leak, quote or run slowly; and questions to it. */
 import { sql } from 'kysely';
 import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect.js';
-import type { Sql } from '../../src/engine/databases/dialect.js';
+import type { Sql } from '../../src/engine/dialect/dialect.js';
 import type { Datasource, ServerConnection } from '../../src/model/organization.js';
 import { onClickHouse } from '../suites/clickhouse.js';
 import { createBuilder } from './test-databases.js';

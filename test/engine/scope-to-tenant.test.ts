@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Dialect } from '../../src/engine/databases/dialect.js';
 import { duckDbDialect } from '../../src/engine/databases/duckdb/dialect.js';
 import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';
 import { postgresDialect } from '../../src/engine/databases/postgres/dialect.js';
+import type { Dialect } from '../../src/engine/dialect/dialect.js';
 import type { Plan } from '../../src/engine/plan/plan.js';
 import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqlType } from '../../src/engine/databases/sql-type.js';
+import type { SqlType } from '../../src/engine/dialect/sql-type.js';
 import { bindPredicate } from '../../src/engine/plan/values.js';
 import type { Aggregate, Dimension } from '../../src/model/dashboard/metric.js';
 import type { FilterDataType, Predicate, Scalar } from '../../src/model/filter/filter.js';

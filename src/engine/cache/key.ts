@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { canonicalJson } from '../../model/canonical-json.js';
 import { type TenantScope, untenantedClientId } from '../../model/datamart/tenant.js';
 import type { MetricQuestion } from '../../model/query/engine.js';
-import type { Statement } from '../databases/dialect.js';
+import type { Statement } from '../dialect/dialect.js';
 import type { Leaf, PageOfRows, TenantScoped } from '../plan/plan.js';
 import { toJsonValue } from './json-value.js';
 

@@ -12,7 +12,7 @@ import type { Sealer } from '../../platform/keys/sealing.js';
 import type { Timing } from '../../platform/logs/timing.js';
 import { type SharedWork, type Sharing, WaitedTooLong } from '../../platform/redis/sharing.js';
 import type { Log } from '../connections/database.js';
-import { refuseQuery } from '../databases/refuse.js';
+import { refuseQuery } from '../dialect/refuse.js';
 import type { RunResult } from '../run/run.js';
 
 export type SharedOptions = {

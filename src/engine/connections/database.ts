@@ -7,9 +7,9 @@ import type { LiveConnections } from '../../model/query/live.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
 import { findUnavailable } from '../../model/unavailable.js';
-import type { Catalog } from '../databases/catalog.js';
-import type { Dialect, Statement } from '../databases/dialect.js';
-import type { SqlType } from '../databases/sql-type.js';
+import type { Catalog } from '../dialect/catalog.js';
+import type { Dialect, Statement } from '../dialect/dialect.js';
+import type { SqlType } from '../dialect/sql-type.js';
 import type { Permits } from './budget.js';
 import type { FaultOf } from './driver-faults.js';
 

@@ -13,10 +13,10 @@ import {
 } from '../../model/datamart/datamart.js';
 import type { Condition } from '../../model/filter/filter.js';
 import { handled } from '../../model/handled.js';
-import { type Catalog, columnName, typeOf } from '../databases/catalog.js';
-import { castTo, type Sql } from '../databases/dialect.js';
-import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
-import { isOpaque, isReadAsText, type SqlType } from '../databases/sql-type.js';
+import { type Catalog, columnName, typeOf } from '../dialect/catalog.js';
+import { castTo, type Sql } from '../dialect/dialect.js';
+import { refuseQuery, rethrowUnnamed } from '../dialect/refuse.js';
+import { isOpaque, isReadAsText, type SqlType } from '../dialect/sql-type.js';
 import type { ParsedExpression, Path, SqlParser, Template } from '../parsing/sql-parser.js';
 import type { Computed } from '../plan/plan.js';
 import { assertOperators, findOwnColumn, loadParser, rememberPerDatabase, type SqlContext } from './context.js';

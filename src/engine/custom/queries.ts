@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { type ColumnRef, tableKey } from '../../model/datamart/datamart.js';
 import type { Condition, Predicate } from '../../model/filter/filter.js';
-import { columnName } from '../databases/catalog.js';
-import { castTo, type Dialect, type Sql } from '../databases/dialect.js';
-import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
-import { isReadAsText, type SqlKind, type SqlType } from '../databases/sql-type.js';
+import { columnName } from '../dialect/catalog.js';
+import { castTo, type Dialect, type Sql } from '../dialect/dialect.js';
+import { refuseQuery, rethrowUnnamed } from '../dialect/refuse.js';
+import { isReadAsText, type SqlKind, type SqlType } from '../dialect/sql-type.js';
 import type { Leaf } from '../plan/plan.js';
 import type { BoundPredicate } from '../plan/values.js';
 import type { SqlContext } from './context.js';

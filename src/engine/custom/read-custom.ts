@@ -4,7 +4,7 @@ import { columnsOf } from '../../model/dashboard/definition.js';
 import { testsOf, type VisualDefinition } from '../../model/dashboard/metric.js';
 import type { ColumnRef, Datamart } from '../../model/datamart/datamart.js';
 import type { Condition } from '../../model/filter/filter.js';
-import type { Catalog } from '../databases/catalog.js';
+import type { Catalog } from '../dialect/catalog.js';
 import type { Computed } from '../plan/plan.js';
 import {
   columnsIn,

@@ -3,9 +3,9 @@
  * them; MySQL would answer numbers that mean nothing. A stored metric goes on as before.
  */
 import type { ColumnRef } from '../../model/datamart/datamart.js';
-import { columnName, typeOf } from '../databases/catalog.js';
-import { refuseQuery } from '../databases/refuse.js';
-import type { SqlKind } from '../databases/sql-type.js';
+import { columnName, typeOf } from '../dialect/catalog.js';
+import { refuseQuery } from '../dialect/refuse.js';
+import type { SqlKind } from '../dialect/sql-type.js';
 import type { SqlContext } from './context.js';
 
 const kinds: Readonly<Partial<Record<SqlKind, string>>> = {

@@ -1,5 +1,5 @@
 import type { TextPlace } from '../../model/text-place.js';
-import { refuseQuery } from '../databases/refuse.js';
+import { refuseQuery } from '../dialect/refuse.js';
 import { expectedAt } from './place.js';
 
 /** Refuses custom SQL. `what` is a kind of construct or a name from the text, never a value. */

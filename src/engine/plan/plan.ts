@@ -2,8 +2,8 @@ import type { Brand } from '../../model/brand.js';
 import type { Aggregate, TimeGrain } from '../../model/dashboard/metric.js';
 import type { JoinKind, TableRef } from '../../model/datamart/datamart.js';
 import type { Period } from '../../model/filter/period.js';
-import type { Bound, Column, Dialect, Sql, TenantPredicate } from '../databases/dialect.js';
-import type { SqlType } from '../databases/sql-type.js';
+import type { Bound, Column, Dialect, Sql, TenantPredicate } from '../dialect/dialect.js';
+import type { SqlType } from '../dialect/sql-type.js';
 import type { Template } from '../parsing/sql-parser.js';
 import type { BoundPredicate } from './values.js';
 

@@ -8,9 +8,9 @@ import {
   safeAsText,
 } from '../../model/filter/exact-number.js';
 import type { CompareOperator, Predicate, Scalar } from '../../model/filter/filter.js';
-import { columnName } from '../databases/catalog.js';
-import type { Bound, Dialect, Sql } from '../databases/dialect.js';
-import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
+import { columnName } from '../dialect/catalog.js';
+import type { Bound, Dialect, Sql } from '../dialect/dialect.js';
+import { refuseQuery, refuseUnknown } from '../dialect/refuse.js';
 import {
   asDecimal,
   decimalOfCast,
@@ -19,7 +19,7 @@ import {
   isTemporal,
   type SqlType,
   unboundedDecimal,
-} from '../databases/sql-type.js';
+} from '../dialect/sql-type.js';
 
 /** A predicate whose values were checked against the column's type. */
 export type BoundPredicate =

@@ -10,8 +10,8 @@ import {
 } from '../../model/datamart/datamart.js';
 import type { Queries } from '../custom/queries.js';
 import type { Custom } from '../custom/read-custom.js';
-import type { Column, Dialect, Side, Sql } from '../databases/dialect.js';
-import { withoutNames } from '../databases/refuse.js';
+import type { Column, Dialect, Side, Sql } from '../dialect/dialect.js';
+import { withoutNames } from '../dialect/refuse.js';
 import type { Leaf, LeafTest, Plan } from '../plan/plan.js';
 import { findPath, isReachable } from '../question/paths.js';
 import type { Resolved, ResolvedCondition } from '../question/resolve.js';

@@ -6,8 +6,8 @@
 import { type ColumnRef, qualifiedName, sameTable, type TableRef, tableKey } from '../../model/datamart/datamart.js';
 import type { SqlContext } from '../custom/context.js';
 import type { Naming, Statement } from '../custom/statement.js';
-import type { Column, Dialect, Sql } from '../databases/dialect.js';
-import { refuseQuery, withoutNames } from '../databases/refuse.js';
+import type { Column, Dialect, Sql } from '../dialect/dialect.js';
+import { refuseQuery, withoutNames } from '../dialect/refuse.js';
 import type { Leaf } from '../plan/plan.js';
 import { withCardinalities } from '../question/cardinalities.js';
 import { findPath, isAmbiguous, isMultiplying, isReachable, type Step } from '../question/paths.js';

@@ -21,8 +21,8 @@ import {
   castTo,
   type Dialect,
   type Sql,
-} from '../databases/dialect.js';
-import { refuseQuery } from '../databases/refuse.js';
+} from '../dialect/dialect.js';
+import { refuseQuery } from '../dialect/refuse.js';
 import type { Leaf, PageOfRows, TenantScoped } from '../plan/plan.js';
 import { orderBy } from '../question/build-plan.js';
 import { assertCount, resolveColumn, resolveCondition, resolveZone, splitHeld } from '../question/resolve.js';

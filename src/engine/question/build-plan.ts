@@ -1,9 +1,9 @@
 import type { Aggregate, Sort, VisualDefinition } from '../../model/dashboard/metric.js';
 import { type ColumnRef, findColumn, qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
 import type { MetricQuestion, OptionsQuestion } from '../../model/query/engine.js';
-import type { Column } from '../databases/dialect.js';
-import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
-import { isOpaque } from '../databases/sql-type.js';
+import type { Column } from '../dialect/dialect.js';
+import { refuseQuery, refuseUnknown } from '../dialect/refuse.js';
+import { isOpaque } from '../dialect/sql-type.js';
 import type { Template } from '../parsing/sql-parser.js';
 import type { Expression, Output, OutputColumn, Plan } from '../plan/plan.js';
 import { isAggregate } from '../sql/expressions.js';

@@ -6,8 +6,8 @@ import {
   type Relationship,
   tableKey,
 } from '../../model/datamart/datamart.js';
-import { type Catalog, typeOf } from '../databases/catalog.js';
-import type { SqlType } from '../databases/sql-type.js';
+import { type Catalog, typeOf } from '../dialect/catalog.js';
+import type { SqlType } from '../dialect/sql-type.js';
 
 /**
  * The datamart with a cardinality for every relationship: the declared one, else the one that keys of the datasource

@@ -8,7 +8,7 @@ import {
   type TableRef,
 } from '../../model/datamart/datamart.js';
 import { findWay, otherEnd, type Way, type Ways } from '../../model/datamart/ways.js';
-import { refuseQuery } from '../databases/refuse.js';
+import { refuseQuery } from '../dialect/refuse.js';
 
 /** A relationship in the direction of travel: from `near`, which is joined already, to `far`. */
 export type Step = {

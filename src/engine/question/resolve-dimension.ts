@@ -1,9 +1,9 @@
 import type { Dimension, TimeGrain } from '../../model/dashboard/metric.js';
 import type { ColumnRef } from '../../model/datamart/datamart.js';
-import { columnName } from '../databases/catalog.js';
-import type { Bound, Column } from '../databases/dialect.js';
-import { refuseQuery } from '../databases/refuse.js';
-import { isNumeric, isTemporal } from '../databases/sql-type.js';
+import { columnName } from '../dialect/catalog.js';
+import type { Bound, Column } from '../dialect/dialect.js';
+import { refuseQuery } from '../dialect/refuse.js';
+import { isNumeric, isTemporal } from '../dialect/sql-type.js';
 import { bindScalar, greatestWidth } from '../plan/values.js';
 
 export type ResolvedDimension = {

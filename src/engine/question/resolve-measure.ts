@@ -2,10 +2,10 @@ import type { Aggregate, AggregateMeasure, HavingTree, Measure } from '../../mod
 import type { ColumnRef } from '../../model/datamart/datamart.js';
 import { expressionKey, isWritten } from '../custom/computed.js';
 import type { Custom } from '../custom/read-custom.js';
-import { columnName } from '../databases/catalog.js';
-import type { Column } from '../databases/dialect.js';
-import { refuseQuery } from '../databases/refuse.js';
-import { isNumeric, isReadAsText, isTemporal, otherType, type SqlType } from '../databases/sql-type.js';
+import { columnName } from '../dialect/catalog.js';
+import type { Column } from '../dialect/dialect.js';
+import { refuseQuery } from '../dialect/refuse.js';
+import { isNumeric, isReadAsText, isTemporal, otherType, type SqlType } from '../dialect/sql-type.js';
 import type { Template } from '../parsing/sql-parser.js';
 import type { Having } from '../plan/plan.js';
 import { type BoundPredicate, bindPredicate } from '../plan/values.js';

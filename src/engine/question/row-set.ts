@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
-import type { Column } from '../databases/dialect.js';
-import { refuseQuery, withoutNames } from '../databases/refuse.js';
+import type { Column } from '../dialect/dialect.js';
+import { refuseQuery, withoutNames } from '../dialect/refuse.js';
 import type { Field, Join, Leaf, LeafTest, SemiJoin, Test, Where } from '../plan/plan.js';
 import { predicateSql } from '../sql/predicates.js';
 import { findPath, isMultiplying, joinTree, type Step } from './paths.js';

@@ -1,6 +1,6 @@
 import type { TenantScope } from '../../model/datamart/tenant.js';
 import type { Database, ResultTable, Running } from '../connections/database.js';
-import type { Statement } from '../databases/dialect.js';
+import type { Statement } from '../dialect/dialect.js';
 import type { PageOfRows } from '../plan/plan.js';
 import type { CompiledPlan } from '../sql/compile.js';
 

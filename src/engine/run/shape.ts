@@ -2,7 +2,7 @@ import type { Aggregate } from '../../model/dashboard/metric.js';
 import { isNotFinite, plainText } from '../../model/filter/exact-number.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { ResultTable } from '../connections/database.js';
-import type { SqlKind } from '../databases/sql-type.js';
+import type { SqlKind } from '../dialect/sql-type.js';
 import type { Expression, Output } from '../plan/plan.js';
 import { isAggregate, isCalculated } from '../sql/expressions.js';
 import type { RunResult } from './run.js';

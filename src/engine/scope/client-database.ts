@@ -7,8 +7,8 @@ import { type Datamart, type TableRef, tableKey } from '../../model/datamart/dat
 import type { ClientLevel } from '../../model/datamart/source-schema.js';
 import type { ClientDatabase, TenantScope } from '../../model/datamart/tenant.js';
 import type { Datasource, DatasourceType } from '../../model/organization.js';
-import { type Catalog, columnsOf } from '../databases/catalog.js';
-import { refuseQuery } from '../databases/refuse.js';
+import { type Catalog, columnsOf } from '../dialect/catalog.js';
+import { refuseQuery } from '../dialect/refuse.js';
 
 export type ClientDatabaseRef = {
   readonly level: ClientLevel;

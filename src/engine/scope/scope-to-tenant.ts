@@ -9,9 +9,9 @@ import {
 import { primaryTableUnshared } from '../../model/datamart/table-ownership.js';
 import { isListedAsShared } from '../../model/datamart/tenancy-steps.js';
 import type { TenantScope } from '../../model/datamart/tenant.js';
-import { type Catalog, columnsOf } from '../databases/catalog.js';
-import type { TenantPredicate } from '../databases/dialect.js';
-import { refuseQuery, refuseUnknown, withoutNames } from '../databases/refuse.js';
+import { type Catalog, columnsOf } from '../dialect/catalog.js';
+import type { TenantPredicate } from '../dialect/dialect.js';
+import { refuseQuery, refuseUnknown, withoutNames } from '../dialect/refuse.js';
 import type { Leaf, TenantScoped, TenantScopedLeaf } from '../plan/plan.js';
 import { columnPredicate, refuseClient, type Source, tablePredicate } from './tenancy.js';
 

@@ -13,10 +13,10 @@ import {
 } from '../../model/datamart/datamart.js';
 import { type TableTenancy, tableTenancy } from '../../model/datamart/table-tenancy.js';
 import { Refusal } from '../../model/refusal.js';
-import { type Catalog, columnName, columnsOf, typeOf } from '../databases/catalog.js';
-import type { Bound, TenantPredicate, TypedColumn } from '../databases/dialect.js';
-import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
-import type { SqlKind, SqlType } from '../databases/sql-type.js';
+import { type Catalog, columnName, columnsOf, typeOf } from '../dialect/catalog.js';
+import type { Bound, TenantPredicate, TypedColumn } from '../dialect/dialect.js';
+import { refuseQuery, refuseUnknown } from '../dialect/refuse.js';
+import type { SqlKind, SqlType } from '../dialect/sql-type.js';
 import { bindScalar } from '../plan/values.js';
 
 export type Source = { readonly datamart: Datamart; readonly catalog: Catalog };

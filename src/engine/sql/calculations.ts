@@ -1,7 +1,7 @@
 /** Writes calculations: columns computed from measures over the groups that HAVING left, before sort and limit. */
 import { sql } from 'kysely';
-import type { Dialect, Sql } from '../databases/dialect.js';
-import { refuseUnknown } from '../databases/refuse.js';
+import type { Dialect, Sql } from '../dialect/dialect.js';
+import { refuseUnknown } from '../dialect/refuse.js';
 import type { Calculated, Having, TenantScopedPlan } from '../plan/plan.js';
 import { isCalculated, outputName } from './expressions.js';
 import { groupSql } from './from.js';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Dialect, Sql, Statement } from '../databases/dialect.js';
+import type { Dialect, Sql, Statement } from '../dialect/dialect.js';
 import type { PageOfRows, TenantScopedPlan } from '../plan/plan.js';
 import { calculatedSql } from './calculations.js';
 import { isCalculated, mayBeNaN, outputName } from './expressions.js';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { type Bound, castTo, type Dialect, type Sql } from '../databases/dialect.js';
-import { refuseUnknown } from '../databases/refuse.js';
-import { isReadAsText, type SqlType } from '../databases/sql-type.js';
+import { type Bound, castTo, type Dialect, type Sql } from '../dialect/dialect.js';
+import { refuseUnknown } from '../dialect/refuse.js';
+import { isReadAsText, type SqlType } from '../dialect/sql-type.js';
 import type { Aggregated, Calculated, Expression, Field, TenantScopedLeaf } from '../plan/plan.js';
 import type { BoundPredicate } from '../plan/values.js';
 import { predicateSql } from './predicates.js';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { assertHas } from '../databases/capabilities.js';
-import type { Dialect, Side, Sql } from '../databases/dialect.js';
-import { refuseUnknown, withoutNames } from '../databases/refuse.js';
+import { assertHas } from '../dialect/capabilities.js';
+import type { Dialect, Side, Sql } from '../dialect/dialect.js';
+import { refuseUnknown, withoutNames } from '../dialect/refuse.js';
 import type { Field, Join, Output, SemiJoin, TenantScopedPlan, Test, Where } from '../plan/plan.js';
 import { fieldSql, leafName, rawSql } from './expressions.js';
 import { columnPredicateSql } from './predicates.js';

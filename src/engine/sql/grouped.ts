@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Dialect, Sql } from '../databases/dialect.js';
-import { refuseQuery } from '../databases/refuse.js';
-import { isTemporal } from '../databases/sql-type.js';
+import type { Dialect, Sql } from '../dialect/dialect.js';
+import { refuseQuery } from '../dialect/refuse.js';
+import { isTemporal } from '../dialect/sql-type.js';
 import type { Aggregated, Expression, Output, OutputColumn, TenantScopedPlan } from '../plan/plan.js';
 import {
   aggregateSql,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { Refusal } from '../../model/refusal.js';
-import { assertHas } from '../databases/capabilities.js';
-import type { Dialect, Side, Sql, TenantPredicate, TypedColumn } from '../databases/dialect.js';
-import { refuseUnknown, withoutNames } from '../databases/refuse.js';
+import { assertHas } from '../dialect/capabilities.js';
+import type { Dialect, Side, Sql, TenantPredicate, TypedColumn } from '../dialect/dialect.js';
+import { refuseUnknown, withoutNames } from '../dialect/refuse.js';
 import type { Computed, Join, Leaf, LeafTest, TenantScoped, TenantScopedLeaf } from '../plan/plan.js';
 import { leafName, markOf } from './expressions.js';
 import { semiJoinOf } from './semi-joins.js';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { CompareOperator } from '../../model/filter/filter.js';
-import type { Bound, Column, Dialect, Sql } from '../databases/dialect.js';
-import { refuseUnknown } from '../databases/refuse.js';
-import type { SqlType } from '../databases/sql-type.js';
+import type { Bound, Column, Dialect, Sql } from '../dialect/dialect.js';
+import { refuseUnknown } from '../dialect/refuse.js';
+import type { SqlType } from '../dialect/sql-type.js';
 import type { BoundPredicate } from '../plan/values.js';
 
 /** The condition on a column's field. */

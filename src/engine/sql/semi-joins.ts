@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Dialect, Side, Sql } from '../databases/dialect.js';
+import type { Dialect, Side, Sql } from '../dialect/dialect.js';
 
 /**
  * One step of a semi-join: joins `relation` by `near = far`. `far` belongs to `relation`; `near` belongs to the step

@@ -6,7 +6,7 @@ import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
 import { catalogTimeoutMs, forCatalog, type OpenDatabase, runLogged } from '../../connections/database.js';
 import { codeOf } from '../../connections/driver-faults.js';
-import type { Ask } from '../source-tables.js';
+import type { Ask } from '../../dialect/source-tables.js';
 import { createGuardedAgent, createProgress } from './agent.js';
 import { clickHouseDialect } from './dialect.js';
 import { faultOf } from './faults.js';

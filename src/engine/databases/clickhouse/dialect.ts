@@ -2,7 +2,7 @@ import { DefaultQueryCompiler, DummyDriver, Kysely, PostgresAdapter, PostgresInt
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { CompareOperator } from '../../../model/filter/filter.js';
 import type { Period } from '../../../model/filter/period.js';
-import { plainAggregate } from '../aggregate.js';
+import { plainAggregate } from '../../dialect/aggregate.js';
 import {
   type Bound,
   type BoundList,
@@ -12,9 +12,9 @@ import {
   firstMonday,
   type PlainAggregate,
   type Sql,
-} from '../dialect.js';
-import { refuseQuery, refuseUnknown } from '../refuse.js';
-import { decimalOfCast, type SqlType } from '../sql-type.js';
+} from '../../dialect/dialect.js';
+import { refuseQuery, refuseUnknown } from '../../dialect/refuse.js';
+import { decimalOfCast, type SqlType } from '../../dialect/sql-type.js';
 import { converted, digitsOf, isPadded, keysOf } from './keys.js';
 import { comparedDigits, greatestDigits, greatestValueBytes, instantName, nameOfCast } from './names.js';
 

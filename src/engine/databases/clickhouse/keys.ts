@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { columnName } from '../catalog.js';
-import type { Side, Sql } from '../dialect.js';
-import { refuseQuery } from '../refuse.js';
-import { decimalOfCast, integerRanges, isNumeric, type SqlType } from '../sql-type.js';
+import { columnName } from '../../dialect/catalog.js';
+import type { Side, Sql } from '../../dialect/dialect.js';
+import { refuseQuery } from '../../dialect/refuse.js';
+import { decimalOfCast, integerRanges, isNumeric, type SqlType } from '../../dialect/sql-type.js';
 import { castNames, greatestDigits, instantName } from './names.js';
 import { padded } from './types.js';
 

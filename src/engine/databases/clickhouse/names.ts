@@ -1,5 +1,5 @@
-import { refuseUnknown } from '../refuse.js';
-import { decimalOfCast } from '../sql-type.js';
+import { refuseUnknown } from '../../dialect/refuse.js';
+import { decimalOfCast } from '../../dialect/sql-type.js';
 
 /** The server limits a form value to 128 KiB, and escaping may double its length. */
 export const greatestValueBytes = 65_000;

@@ -1,6 +1,6 @@
 import type { ClientDatabases, SourceTable } from '../../../model/datamart/source-schema.js';
-import { type Catalog, createCatalog } from '../catalog.js';
-import { type Ask, buildSourceTables } from '../source-tables.js';
+import { type Catalog, createCatalog } from '../../dialect/catalog.js';
+import { type Ask, buildSourceTables } from '../../dialect/source-tables.js';
 import { isNullableType, parseClickHouseType } from './types.js';
 
 /** The server's system databases, which are never part of a datasource. */

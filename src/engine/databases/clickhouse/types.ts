@@ -1,5 +1,5 @@
 import { bareClickHouseType, datatypeOf } from '../../../model/datamart/datatypes.js';
-import { otherType, type SqlType } from '../sql-type.js';
+import { otherType, type SqlType } from '../../dialect/sql-type.js';
 
 /** Whether the column may hold NULL. */
 export const isNullableType = (name: string): boolean => /^(?:LowCardinality\()?Nullable\(/.test(name);

@@ -1,7 +1,7 @@
 import { bareClickHouseType } from '../../../model/datamart/datatypes.js';
 import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
-import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
-import { isNumeric, type SqlKind, type SqlType } from '../sql-type.js';
+import { dateCell, decimalCell, floatCell, integerCell } from '../../dialect/cells.js';
+import { isNumeric, type SqlKind, type SqlType } from '../../dialect/sql-type.js';
 import { parseClickHouseType } from './types.js';
 
 /** How the cells of a column are read, by its ClickHouse type. */

@@ -13,7 +13,7 @@ import {
   type Sink,
 } from '../../connections/database.js';
 import { createPool, type Pool } from '../../connections/pool.js';
-import type { Ask } from '../source-tables.js';
+import type { Ask } from '../../dialect/source-tables.js';
 import { duckDbDialect } from './dialect.js';
 import { faultOf } from './faults.js';
 import { runStatement, streamStatement, type Watch, watch } from './read.js';

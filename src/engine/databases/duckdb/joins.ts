@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { columnName } from '../catalog.js';
-import type { Side, Sql } from '../dialect.js';
-import { refuseQuery } from '../refuse.js';
-import { asDecimal, integerRanges, type SqlType } from '../sql-type.js';
+import { columnName } from '../../dialect/catalog.js';
+import type { Side, Sql } from '../../dialect/dialect.js';
+import { refuseQuery } from '../../dialect/refuse.js';
+import { asDecimal, integerRanges, type SqlType } from '../../dialect/sql-type.js';
 import { timeOf } from './times.js';
 
 /**

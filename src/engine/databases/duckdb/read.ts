@@ -11,7 +11,7 @@ import {
 import type { Cell } from '../../../model/query/engine.js';
 import { batchBytes, collect, hand, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
 import { type ResultTable, type Running, refuseLate, type Sink, textOf } from '../../connections/database.js';
-import type { Statement } from '../dialect.js';
+import type { Statement } from '../../dialect/dialect.js';
 import { keepStatement, takeStatement } from './statements.js';
 import { cellOf, dataTypeOf, valueTypeOf } from './values.js';
 

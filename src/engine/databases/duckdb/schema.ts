@@ -1,9 +1,9 @@
 import { datatypeOf } from '../../../model/datamart/datatypes.js';
 import type { SourceTable } from '../../../model/datamart/source-schema.js';
 import { refuseConnection } from '../../connections/database.js';
-import { type Catalog, createCatalog } from '../catalog.js';
-import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../source-tables.js';
-import { otherType, type SqlType } from '../sql-type.js';
+import { type Catalog, createCatalog } from '../../dialect/catalog.js';
+import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../../dialect/source-tables.js';
+import { otherType, type SqlType } from '../../dialect/sql-type.js';
 import { unknownCollation } from './joins.js';
 
 const columnsQuery = (

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
-import type { Column } from '../dialect.js';
-import { firstDay, type Sql } from '../dialect.js';
-import type { SqlType } from '../sql-type.js';
+import type { Column } from '../../dialect/dialect.js';
+import { firstDay, type Sql } from '../../dialect/dialect.js';
+import type { SqlType } from '../../dialect/sql-type.js';
 
 /** A date as a timestamp, without failing on dates beyond all timestamps. */
 export const timeOf = (day: Sql): Sql =>

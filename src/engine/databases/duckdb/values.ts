@@ -11,8 +11,8 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
-import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
-import { floatType, type SqlType } from '../sql-type.js';
+import { dateCell, decimalCell, floatCell, integerCell } from '../../dialect/cells.js';
+import { floatType, type SqlType } from '../../dialect/sql-type.js';
 
 const timestampTypes = [
   DuckDBTimestampValue,

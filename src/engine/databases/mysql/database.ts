@@ -7,7 +7,7 @@ import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
 import { forCatalog, forOpening, type OpenDatabase, type OpenOptions, runLogged } from '../../connections/database.js';
-import type { Ask } from '../source-tables.js';
+import type { Ask } from '../../dialect/source-tables.js';
 import { createMysqlDialect } from './dialect.js';
 import { faultOf } from './faults.js';
 import { createServer, runStatement, type Server, streamStatement } from './read.js';

@@ -2,9 +2,9 @@ import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompile
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import { isNotFinite } from '../../../model/filter/exact-number.js';
 import type { Period } from '../../../model/filter/period.js';
-import { plainAggregate } from '../aggregate.js';
-import { columnName } from '../catalog.js';
-import type { Bound, Column } from '../dialect.js';
+import { plainAggregate } from '../../dialect/aggregate.js';
+import { columnName } from '../../dialect/catalog.js';
+import type { Bound, Column } from '../../dialect/dialect.js';
 import {
   type BoundList,
   castName,
@@ -14,9 +14,9 @@ import {
   type PlainAggregate,
   type Side,
   type Sql,
-} from '../dialect.js';
-import { refuseQuery, refuseUnknown } from '../refuse.js';
-import { decimalOfCast, integerRanges, type SqlType } from '../sql-type.js';
+} from '../../dialect/dialect.js';
+import { refuseQuery, refuseUnknown } from '../../dialect/refuse.js';
+import { decimalOfCast, integerRanges, type SqlType } from '../../dialect/sql-type.js';
 import { type ZoneOffset, zoneOffsets } from './zone-offsets.js';
 
 const compiler = new Kysely<Record<string, never>>({

@@ -14,8 +14,8 @@ import {
   rowBytes,
 } from '../../connections/batches.js';
 import { NamesRefused, type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
-import type { Statement } from '../dialect.js';
-import { refuseQuery } from '../refuse.js';
+import type { Statement } from '../../dialect/dialect.js';
+import { refuseQuery } from '../../dialect/refuse.js';
 import { cellOf, dataTypeOf, valueTypeOf } from './values.js';
 
 export type Server = {

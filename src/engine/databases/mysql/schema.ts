@@ -1,9 +1,9 @@
 import { datatypeOf, mayBeBoolean } from '../../../model/datamart/datatypes.js';
 import type { ClientDatabases, SourceTable } from '../../../model/datamart/source-schema.js';
 import type { Cell } from '../../../model/query/engine.js';
-import { type Catalog, createCatalog } from '../catalog.js';
-import { type Ask, buildSourceTables, type SourceKey } from '../source-tables.js';
-import { otherType, type SqlType } from '../sql-type.js';
+import { type Catalog, createCatalog } from '../../dialect/catalog.js';
+import { type Ask, buildSourceTables, type SourceKey } from '../../dialect/source-tables.js';
+import { otherType, type SqlType } from '../../dialect/sql-type.js';
 
 /** The server's system databases, which are never part of a datasource. */
 const systemDatabases = `('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo')`;

@@ -1,7 +1,7 @@
 import { datatypeOf } from '../../../model/datamart/datatypes.js';
 import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
-import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
-import { floatType, otherType, type SqlType } from '../sql-type.js';
+import { dateCell, decimalCell, floatCell, integerCell } from '../../dialect/cells.js';
+import { floatType, otherType, type SqlType } from '../../dialect/sql-type.js';
 
 /** Type numbers of the protocol. */
 const bits = 16;

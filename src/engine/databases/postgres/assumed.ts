@@ -4,7 +4,7 @@
  * Instead the catalog is checked again after the query, in the same transaction, whose locks keep the columns
  * unchanged.
  */
-import type { AssumedColumn, ReadTable, Statement, TenantPredicate } from '../dialect.js';
+import type { AssumedColumn, ReadTable, Statement, TenantPredicate } from '../../dialect/dialect.js';
 
 /** The tenant columns that the leaves compare by `=` alone. */
 export const assumedColumns = (leaves: readonly ReadTable[]): readonly AssumedColumn[] => {

@@ -17,7 +17,7 @@ import {
   type ResultTable,
   runLogged,
 } from '../../connections/database.js';
-import type { Ask } from '../source-tables.js';
+import type { Ask } from '../../dialect/source-tables.js';
 import { postgresDialect } from './dialect.js';
 import { faultOf } from './faults.js';
 import { assertAssumed, createServer, runStatement, type Server, storable, streamStatement } from './read.js';

@@ -1,11 +1,19 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { Period } from '../../../model/filter/period.js';
-import { plainAggregate } from '../aggregate.js';
-import type { Bound, Column } from '../dialect.js';
-import { castName, type Dialect, firstDay, firstMonday, type PlainAggregate, type Side, type Sql } from '../dialect.js';
-import { refuseUnknown } from '../refuse.js';
-import { type SqlType, unboundedDecimal } from '../sql-type.js';
+import { plainAggregate } from '../../dialect/aggregate.js';
+import type { Bound, Column } from '../../dialect/dialect.js';
+import {
+  castName,
+  type Dialect,
+  firstDay,
+  firstMonday,
+  type PlainAggregate,
+  type Side,
+  type Sql,
+} from '../../dialect/dialect.js';
+import { refuseUnknown } from '../../dialect/refuse.js';
+import { type SqlType, unboundedDecimal } from '../../dialect/sql-type.js';
 import { assumedColumns } from './assumed.js';
 
 const compiler = new Kysely<Record<string, never>>({

@@ -12,8 +12,8 @@ import {
   rowBytes,
 } from '../../connections/batches.js';
 import { type ResultTable, type Running, refuseOutdated, type Sink, textOf } from '../../connections/database.js';
-import type { Statement } from '../dialect.js';
-import { refuseQuery } from '../refuse.js';
+import type { Statement } from '../../dialect/dialect.js';
+import { refuseQuery } from '../../dialect/refuse.js';
 import { assumedStatement } from './assumed.js';
 import { cellOf, dataTypeOf, readCastOf, valueTypeOf } from './values.js';
 

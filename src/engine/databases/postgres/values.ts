@@ -1,6 +1,6 @@
 import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
-import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
-import { floatType, type SqlType, unboundedDecimal } from '../sql-type.js';
+import { dateCell, decimalCell, floatCell, integerCell } from '../../dialect/cells.js';
+import { floatType, type SqlType, unboundedDecimal } from '../../dialect/sql-type.js';
 
 /** Type ids of PostgreSQL, which never change. */
 const oid = {

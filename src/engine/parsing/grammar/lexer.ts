@@ -1,6 +1,6 @@
 import type { Reason } from '../../../model/reasons.js';
 import { placeOf } from '../../../model/text-place.js';
-import { refuseQuery } from '../../databases/refuse.js';
+import { refuseQuery } from '../../dialect/refuse.js';
 import { writtenPlace } from '../place.js';
 
 /** `name`: a quoted identifier. `word`: an unquoted one, or a keyword. `text` has the content without quotes. */
