@@ -148,7 +148,7 @@ const bundleText = async (file) => {
 const operationEntries = async () => {
   const load = (file) => import(pathToFileURL(join(root, 'dist', file)).href);
   const [{ operations }, { slug }] = await Promise.all([
-    load('compose/operations.js'),
+    load('service/operations.js'),
     load('platform/http/wire/html.js'),
   ]);
   return Object.values(operations).map(({ name, summary, description = '', bindings }) => ({

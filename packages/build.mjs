@@ -134,7 +134,7 @@ const buildElements = async () => {
 const buildClient = async () => {
   const dist = emptyFolder('client');
   const [{ createOpenApi }, { operations }] = await Promise.all(
-    ['platform/http/interface/openapi.js', 'compose/operations.js'].map(
+    ['platform/http/interface/openapi.js', 'service/operations.js'].map(
       (file) => import(pathToFileURL(join(root, 'dist', file)).href),
     ),
   );

@@ -1,17 +1,17 @@
 /** The commands for the objects of the service, and the operations of the interface behind each. */
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { createApiKey, deleteApiKey, listApiKeys } from '../contract/api-keys.js';
-import { deleteTemplate } from '../contract/dashboards.js';
-import { createDataApp, listDataApps } from '../contract/data-apps.js';
-import { deleteDatamart, listDatamarts } from '../contract/datamarts.js';
-import { listDatasourceTables } from '../contract/datasource-tables.js';
-import { deleteDatasource, listDatasources } from '../contract/datasources.js';
-import { listGuestTokens, revokeGuestTokens } from '../contract/guest-token-admin.js';
-import { createServiceToken, deleteServiceToken, listServiceTokens } from '../contract/service-tokens.js';
-import { listDashboards } from '../contract/workspace-dashboards.js';
-import { deleteWorkspace, listWorkspaces } from '../contract/workspaces.js';
 import { nearestName } from '../model/nearest-name.js';
 import type { Call } from '../platform/http/interface/client.js';
+import { deleteTemplate } from '../service/dashboards/contract/dashboards.js';
+import { listDashboards } from '../service/dashboards/contract/workspace-dashboards.js';
+import { createDataApp, listDataApps } from '../service/data-apps/contract/data-apps.js';
+import { deleteDatamart, listDatamarts } from '../service/datamarts/contract/datamarts.js';
+import { deleteDatasource, listDatasources } from '../service/datasources/contract/datasources.js';
+import { listDatasourceTables } from '../service/datasources/contract/tables.js';
+import { listGuestTokens, revokeGuestTokens } from '../service/guest-tokens/contract/admin.js';
+import { createApiKey, deleteApiKey, listApiKeys } from '../service/keys/contract/api-keys.js';
+import { createServiceToken, deleteServiceToken, listServiceTokens } from '../service/keys/contract/service-tokens.js';
+import { deleteWorkspace, listWorkspaces } from '../service/workspaces/contract.js';
 import { type Answer, jsonOption, printAnswer, serviceUrl, yesOption } from './kit/declare.js';
 import { WrongCall } from './kit/exit.js';
 import { printable, tableText } from './kit/terminal.js';

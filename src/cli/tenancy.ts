@@ -1,7 +1,7 @@
 /** `guestlist tenancy`: whose the rows of a datamart's tables are, as the running service says. */
 import { Command } from '@commander-js/extra-typings';
 import type { z } from 'zod';
-import { getDatamartTenancy } from '../contract/datamart-tenancy.js';
+import { getDatamartTenancy } from '../service/datamarts/contract/tenancy.js';
 import { jsonOption, printAnswer, serviceUrl } from './kit/declare.js';
 import { Exit } from './kit/exit.js';
 import { tableText } from './kit/terminal.js';

@@ -1,9 +1,5 @@
 /** Builds what answers questions in words: the models, their limits, and the operation by which a metric runs. */
 
-import { definitionSchemas } from '../contract/guest-chat.js';
-import { newGuestDefinition } from '../contract/guest-definition.js';
-import { previewGuestMetric } from '../contract/guest-metrics.js';
-import { metricAnswer } from '../contract/metrics.js';
 import type { Assistant, PreviewRequest } from '../model/chat/assistant.js';
 import type { GuestCaller } from '../model/guest/caller.js';
 import type { GuestGrant } from '../model/guest/grant.js';
@@ -18,6 +14,10 @@ import { inProcessTransport } from '../platform/http/wire/in-process.js';
 import { createBudget } from '../platform/limits/budget.js';
 import type { Limiters } from '../platform/limits/limiter.js';
 import type { Log } from '../platform/logs/log.js';
+import { definitionSchemas } from '../service/chat/contract/chat.js';
+import { newGuestDefinition } from '../service/guest/contract/definition.js';
+import { previewGuestMetric } from '../service/guest/contract/metrics.js';
+import { metricAnswer } from '../service/metrics/contract.js';
 
 /** Runs a definition by the operation of the guest: the same checks, the same rows, the same messages. */
 const previewBy = (dispatch: () => Dispatch): Assistant['preview'] => {

@@ -11,7 +11,7 @@ import type { ApiKeyCaller } from '../model/guest/caller.js';
 import type { Dispatch } from '../platform/http/wire/bind.js';
 import { inProcessTransport } from '../platform/http/wire/in-process.js';
 import type { KeyRing } from '../platform/keys/sealing.js';
-import type { Store } from '../store/store.js';
+import type { Store } from '../service/store/store.js';
 
 export type OwnService = { readonly dispatch: Dispatch; readonly store: Pick<Store, 'dataApps'> };
 

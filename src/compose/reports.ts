@@ -20,7 +20,7 @@ import type { Log } from '../platform/logs/log.js';
 import { systemTiming, type Timing } from '../platform/logs/timing.js';
 import { closeAll } from '../platform/work/close-all.js';
 import { repeat } from '../platform/work/repeat.js';
-import { openReport } from '../usecases/guest/schedules.js';
+import { openReport } from '../service/schedules/schedules.js';
 import { createConfirmLinks, createUnsubscribe } from './mail-links.js';
 import type { CountWork } from './metrics.js';
 import type { Service } from './service.js';

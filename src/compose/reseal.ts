@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely';
 import type { Config } from '../platform/config/config.js';
 import { loadCredentials } from '../platform/config/credentials.js';
 import { type Resealed, reseal } from '../platform/keys/reseal.js';
-import { openCanary } from '../store/key-canary.js';
-import type { Tables } from '../store/tables.js';
+import { openCanary } from '../service/store/key-canary.js';
+import type { Tables } from '../service/store/tables.js';
 import { type MetadataOptions, openConfiguredMetadata } from './metadata.js';
 import { sealedColumns } from './sealed-columns.js';
 

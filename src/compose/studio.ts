@@ -11,6 +11,8 @@ import type { Config } from '../platform/config/config.js';
 import type { Credentials } from '../platform/config/credentials.js';
 import { createSealer, type Sealer } from '../platform/keys/sealing.js';
 import type { Log } from '../platform/logs/log.js';
+import { operations } from '../service/operations.js';
+import { schedulesOfAll } from '../service/schedules/schedules-of-all.js';
 import { createAssistantPath } from '../studio/assistants.js';
 import { type KeyParts, keyCommands } from '../studio/keys.js';
 import type { LoginLinks } from '../studio/login-links.js';
@@ -27,9 +29,7 @@ import { listUploadsCommand, removingFiles, type Uploads } from '../studio/uploa
 import { viewCommands } from '../studio/view-commands.js';
 import { createViews, type Views } from '../studio/views.js';
 import { createWork } from '../studio/work.js';
-import { schedulesOfAll } from '../usecases/schedules-of-all.js';
 import type { OpenedGateway } from './gateway.js';
-import { operations } from './operations.js';
 import { loadDataAppCaller } from './own-service.js';
 import type { Service } from './service.js';
 import type { Admission } from './shared.js';

@@ -9,7 +9,7 @@ import { whole } from '../model/slices.js';
 import type { AssertReachable } from '../platform/calls/reach.js';
 import type { Settings } from '../platform/config/config.js';
 import { createUploadFolder, isUploadIn } from '../platform/files/upload-folder.js';
-import type { Store } from '../store/store.js';
+import type { Store } from '../service/store/store.js';
 import type { Uploads } from '../studio/uploads.js';
 
 const usualMegabytes = 256;

@@ -22,7 +22,7 @@ import {
 } from '../model/schedule/recipients.js';
 import type { FindReportRight, IsTenantActive, ListTenantUsers, ReportRight } from '../model/schedule/report-right.js';
 import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../model/schedule/schedule.js';
-import type { Store } from '../store/store.js';
+import type { Store } from '../service/store/store.js';
 import { addressOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
 import type { FindRecipients, Granted, Refused } from './sender.js';
 

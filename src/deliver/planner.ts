@@ -5,8 +5,8 @@ import { isOfHost } from '../model/schedule/host-schedule.js';
 import type { Calendar } from '../model/schedule/recurrence.js';
 import type { Schedule } from '../model/schedule/schedule.js';
 import { leavesAt } from '../model/schedule/spread.js';
-import type { NewDelivery } from '../store/deliveries.js';
-import type { Store } from '../store/store.js';
+import type { NewDelivery } from '../service/store/deliveries.js';
+import type { Store } from '../service/store/store.js';
 
 export type PlannerOptions = {
   readonly store: Pick<Store, 'transaction'>;

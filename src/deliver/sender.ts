@@ -11,7 +11,7 @@ import type { ClaimedDelivery, DeliveryReason, Schedule } from '../model/schedul
 import { leavesAt } from '../model/schedule/spread.js';
 import type { Channel } from '../platform/config/channels.js';
 import type { BrandOf } from '../platform/config/mail-brands.js';
-import type { DeliveryEnd, DeliveryStore, NewShare } from '../store/deliveries.js';
+import type { DeliveryEnd, DeliveryStore, NewShare } from '../service/store/deliveries.js';
 import { type ConfirmText, confirmMessageOf } from './confirm-message.js';
 import type { Mail, Mailer } from './mailer.js';
 import { type Attachment, logoCid, type Message, messageOf, type ReportText } from './message.js';

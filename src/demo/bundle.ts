@@ -6,9 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { ExportedDashboard } from '../contract/dashboard-export.js';
-import { readExport } from '../contract/dashboard-versions.js';
 import { identifier } from '../platform/http/interface/fields.js';
+import type { ExportedDashboard } from '../service/dashboards/contract/export.js';
+import { readExport } from '../service/dashboards/contract/versions.js';
 
 const table = z.strictObject({
   name: identifier,

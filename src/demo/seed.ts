@@ -1,13 +1,13 @@
 /** Writes the demo's organization to the store at every start, so that changes to the bundle take effect. */
 import { join } from 'node:path';
-import type { ExportedDashboard } from '../contract/dashboard-export.js';
 import type { Dashboard } from '../model/dashboard/dashboard.js';
 import { hostMade } from '../model/dashboard/metric.js';
 import type { Datamart, Relationship } from '../model/datamart/datamart.js';
 import { keyHintOf, type Workspace } from '../model/organization.js';
 import type { Clock, Ids, Tokens } from '../model/ports.js';
-import type { NamedStore } from '../store/named.js';
-import type { Store } from '../store/store.js';
+import type { ExportedDashboard } from '../service/dashboards/contract/export.js';
+import type { NamedStore } from '../service/store/named.js';
+import type { Store } from '../service/store/store.js';
 import type { DemoBundle } from './bundle.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly tokens: Tokens };

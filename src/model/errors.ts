@@ -1,6 +1,6 @@
 /**
  * Every code that a caller of the service or the gateway can receive, with its meaning, who can fix the cause, and how.
- * docs/reference/errors.md is generated from this table. The HTTP status is not here: each operation declares it in src/contract.
+ * docs/reference/errors.md is generated from this table. The HTTP status is not here: each operation declares it in src/service.
  */
 
 /**

@@ -2,7 +2,6 @@
  * Explains a decision: the result of the gateway's own steps, with the file and line that each part of the grant comes
  * from (gateway/policy/record.ts). An explanation contains claim values and filters, so it must never be logged.
  */
-import type { GuestTokenRequest } from '../contract/guest-tokens.js';
 import { combineRestrictions } from '../gateway/policy/combine.js';
 import { celClaims, ExpressionFault } from '../gateway/policy/expression.js';
 import type { Policy } from '../gateway/policy/policy.js';
@@ -17,6 +16,7 @@ import { capabilityNames } from '../model/capability.js';
 import { errors } from '../model/errors.js';
 import { Refusal } from '../model/refusal.js';
 import { UpstreamRefusal } from '../platform/http/interface/client.js';
+import type { GuestTokenRequest } from '../service/guest-tokens/contract/guest-tokens.js';
 import { type DryRun, evaluateCase, type PolicyCase } from './dry-run.js';
 import { type Examined, examinePolicy } from './examine.js';
 

@@ -1,9 +1,9 @@
 /** How Studio answers what a handler threw. */
-import { createApiKey } from '../contract/api-keys.js';
-import { createServiceToken } from '../contract/service-tokens.js';
 import { gatewayErrors } from '../gateway/common/wire.js';
 import { answerError, explain } from '../gateway/http/answer.js';
 import type { Log } from '../model/log-events.js';
+import { createApiKey } from '../service/keys/contract/api-keys.js';
+import { createServiceToken } from '../service/keys/contract/service-tokens.js';
 
 /** Codes of the service, which the gateway's own answers do not have. A view that ended is no end of the session. */
 const statuses = {

@@ -3,8 +3,6 @@
  * and nowhere else: neither in the audit nor in a log line. No key that exists reaches a browser. Assistants have no such tool.
  */
 import { z } from 'zod';
-import { type createApiKey, newCredential, type rotateApiKey } from '../contract/api-keys.js';
-import type { createServiceToken, rotateServiceToken } from '../contract/service-tokens.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -16,6 +14,8 @@ import type { ApiKeyCaller, ServiceCaller } from '../model/guest/caller.js';
 import { Refusal } from '../model/refusal.js';
 import { identifier, limits, text } from '../platform/http/interface/fields.js';
 import type { Handler } from '../platform/http/interface/operation.js';
+import { type createApiKey, newCredential, type rotateApiKey } from '../service/keys/contract/api-keys.js';
+import type { createServiceToken, rotateServiceToken } from '../service/keys/contract/service-tokens.js';
 import { noToken } from './work.js';
 
 /** `dataApp` null: a service token of the organization. */

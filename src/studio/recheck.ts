@@ -13,7 +13,7 @@ import { nameInRecords, type Person, type StudioSession } from '../model/person.
 import type { Clock } from '../model/ports.js';
 import { DependencyUnavailable } from '../model/unavailable.js';
 import { createSingleFlight } from '../platform/work/single-flight.js';
-import type { StudioSessionStore } from '../store/studio-sessions.js';
+import type { StudioSessionStore } from '../service/store/studio-sessions.js';
 import type { OpenId } from './openid.js';
 import { type StudioSessions, sessionEnded } from './sessions.js';
 

@@ -3,11 +3,6 @@
  * roles that may read it elsewhere in Studio. There is no index.
  */
 import { z } from 'zod';
-import { listDatamarts } from '../contract/datamarts.js';
-import { listDatasources } from '../contract/datasources.js';
-import { listGuestTokens } from '../contract/guest-token-admin.js';
-import { listTemplateSchedules } from '../contract/template-schedules.js';
-import { listDashboards, listMetrics } from '../contract/workspace-dashboards.js';
 import { searchAudit } from '../gateway/audit/commands.js';
 import {
   type AdminCommand,
@@ -22,7 +17,12 @@ import { listRollouts } from '../gateway/rollout/commands.js';
 import { studioRoles } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
 import type { AnswerOf, Callable, InputOf, Rule, Unchanging } from '../platform/http/interface/callable.js';
-import type { FoundPage, SearchStore, Wanted } from '../store/search.js';
+import { listDashboards, listMetrics } from '../service/dashboards/contract/workspace-dashboards.js';
+import { listDatamarts } from '../service/datamarts/contract/datamarts.js';
+import { listDatasources } from '../service/datasources/contract/datasources.js';
+import { listGuestTokens } from '../service/guest-tokens/contract/admin.js';
+import { listTemplateSchedules } from '../service/schedules/contract/template-schedules.js';
+import type { FoundPage, SearchStore, Wanted } from '../service/store/search.js';
 import { assertMay, mayCall, notOffered } from './access.js';
 import { listSchedules } from './schedules.js';
 

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { IssuerToken, Person, StudioSession } from '../model/person.js';
 import type { Clock, Ids, Tokens } from '../model/ports.js';
 import { Refusal } from '../model/refusal.js';
-import type { StudioSessionStore } from '../store/studio-sessions.js';
+import type { StudioSessionStore } from '../service/store/studio-sessions.js';
 
 export const studioCookie = 'guestlist_studio';
 

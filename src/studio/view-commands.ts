@@ -4,8 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { authoredMetric } from '../contract/author-previews.js';
-import { encodeReply, queryMetric } from '../contract/metrics.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import {
   type AdminCommand,
@@ -24,6 +22,8 @@ import type { GuestQuery, MetricReply } from '../model/guest/view.js';
 import { nameInRecords } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
 import type { Authenticate } from '../platform/http/wire/admission.js';
+import { authoredMetric } from '../service/dashboards/contract/author-previews.js';
+import { encodeReply, queryMetric } from '../service/metrics/contract.js';
 import type { Views } from './views.js';
 
 export const openView = declareCommand(

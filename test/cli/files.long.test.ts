@@ -6,10 +6,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { parse } from 'yaml';
 import { compare } from '../../src/cli/files/differences.js';
 import { connectToService } from '../../src/cli/service-client.js';
-import { listDatamarts } from '../../src/contract/datamarts.js';
-import { createDatasource } from '../../src/contract/datasources.js';
-import { listMetrics, updateWorkspaceDashboards } from '../../src/contract/workspace-dashboards.js';
-import { createWorkspace } from '../../src/contract/workspaces.js';
+import { listMetrics, updateWorkspaceDashboards } from '../../src/service/dashboards/contract/workspace-dashboards.js';
+import { listDatamarts } from '../../src/service/datamarts/contract/datamarts.js';
+import { createDatasource } from '../../src/service/datasources/contract/datasources.js';
+import { createWorkspace } from '../../src/service/workspaces/contract.js';
 import { blocksOfKind, nameOf } from '../documents/blocks.js';
 import { type Product, startProduct } from '../product/product.js';
 import { runCli } from './in-process.js';

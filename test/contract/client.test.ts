@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { createClient, UpstreamRefusal, type WireRequest } from '../../src/platform/http/interface/client.js';
+import { operations } from '../../src/service/operations.js';
 
 const recording = (status: number, body: unknown) => {
   const sent: WireRequest[] = [];

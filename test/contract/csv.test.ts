@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { toCsv } from '../../src/contract/csv.js';
 import type { DownloadColumn } from '../../src/model/guest/download.js';
 import type { Cell } from '../../src/model/query/engine.js';
+import { toCsv } from '../../src/service/guest/contract/csv.js';
 
 const columns: readonly DownloadColumn[] = [
   { name: 'city', label: 'City', dataType: 'string' },

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { encodeExport } from '../../src/contract/dashboard-export.js';
-import { importedData, readExport } from '../../src/contract/dashboard-versions.js';
+import { encodeExport } from '../../src/service/dashboards/contract/export.js';
+import { importedData, readExport } from '../../src/service/dashboards/contract/versions.js';
 
 const json = async (path: string) => JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
 

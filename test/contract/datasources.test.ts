@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createDatasource } from '../../src/contract/datasources.js';
+import { createDatasource } from '../../src/service/datasources/contract/datasources.js';
 
 const credentials = { name: 'columns', host: 'db', username: 'reader', password: '', database: 'shop' };
 

@@ -1,8 +1,8 @@
 /** An import accepts the metrics in docs/reference/metrics.md and docs/reference/chart-gallery.md. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { importedData } from '../../src/contract/dashboard-versions.js';
 import { chartTypes } from '../../src/model/dashboard/chart.js';
+import { importedData } from '../../src/service/dashboards/contract/versions.js';
 
 test.each([
   ['metrics', 2],

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { createOpenApi } from '../../src/platform/http/interface/openapi.js';
+import { operations } from '../../src/service/operations.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const linter = join(root, 'node_modules/@redocly/cli/bin/cli.js');

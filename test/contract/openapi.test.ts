@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { createOpenApi } from '../../src/platform/http/interface/openapi.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 
 const document = createOpenApi(operations, { version: '1.2.3' });
 const text = JSON.stringify(document);

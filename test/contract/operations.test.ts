@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { limits } from '../../src/platform/http/interface/fields.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 import { inlined, inputFields, places } from './json-fields.js';
 import { specification } from './specification.js';
 

@@ -4,10 +4,10 @@ import { runInNewContext } from 'node:vm';
 import { strFromU8, unzipSync } from 'fflate';
 import readXlsx from 'read-excel-file/node';
 import { describe, expect, test } from 'vitest';
-import { sheetNames } from '../../src/contract/xlsx/parts.js';
-import { toXlsx } from '../../src/contract/xlsx/workbook.js';
 import type { DownloadColumn, DownloadRows, DownloadSheet, Workbook } from '../../src/model/guest/download.js';
 import type { Cell } from '../../src/model/query/engine.js';
+import { sheetNames } from '../../src/service/guest/contract/xlsx/parts.js';
+import { toXlsx } from '../../src/service/guest/contract/xlsx/workbook.js';
 import { hasOffice, sheetsByOffice } from '../suites/office.js';
 
 type Row = readonly Cell[];

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createMailer } from '../../dist/deliver/mailer.js';
 import { createSender } from '../../dist/deliver/sender.js';
 import { openDatabase } from '../../dist/platform/databases/database.js';
-import { createStore } from '../../dist/store/store.js';
+import { createStore } from '../../dist/service/store/store.js';
 
 const [databaseUrl, smtpUrl, leaseMs] = process.argv.slice(2);
 const database = await openDatabase({ databaseUrl, folder: null });

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/service/store/store.js';
 
 export type Sent = { readonly scheduleId: string; readonly clientId: string; readonly second: number };
 

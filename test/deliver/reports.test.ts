@@ -12,9 +12,9 @@ import readXlsx from 'read-excel-file/node';
 import { Webhook } from 'standardwebhooks';
 import request from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { callTool } from '../../src/mcp/call-tool.js';
 import { grantedTools, guestTools } from '../../src/mcp/tools.js';
+import { operations } from '../../src/service/operations.js';
 import { sign, startSeconds } from '../gateway/harness.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import {

@@ -15,9 +15,9 @@ import { type Alert, AlertFault, type AlertState } from '../../src/model/schedul
 import type { Schedule } from '../../src/model/schedule/schedule.js';
 import { loadBrands } from '../../src/platform/config/mail-brands.js';
 import { defaultSettings } from '../../src/platform/config/settings.js';
-import type { Store } from '../../src/store/store.js';
-import { createStore } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
+import type { Store } from '../../src/service/store/store.js';
+import { createStore } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { openTestDatabase, type TestDatabase } from '../suites/metadata.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { testSealer } from '../suites/sealer.js';

@@ -9,13 +9,13 @@ import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { runWith } from '../../src/cli/kit/run-with.js';
 import { policyCommand } from '../../src/cli/policy.js';
-import { relationship, sharedTables, table } from '../../src/contract/datamart-fields.js';
-import { createDatasource } from '../../src/contract/datasources.js';
-import { chart } from '../../src/contract/metric-parts.js';
-import { createTemplateSchedule } from '../../src/contract/template-schedules.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { decodeTheme } from '../../src/model/theme/design-tokens.js';
 import { loadConfig } from '../../src/platform/config/config.js';
+import { chart } from '../../src/service/common/contract/metric-parts.js';
+import { relationship, sharedTables, table } from '../../src/service/datamarts/contract/fields.js';
+import { createDatasource } from '../../src/service/datasources/contract/datasources.js';
+import { createTemplateSchedule } from '../../src/service/schedules/contract/template-schedules.js';
 import { asProcess } from '../cli/in-process.js';
 import { type Block, blocksOfKind, nameOf, root } from './blocks.js';
 

@@ -6,10 +6,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { gatewayErrors } from '../../src/gateway/common/wire.js';
 import { type Code, type ErrorEntry, errors } from '../../src/model/errors.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

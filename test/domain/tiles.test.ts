@@ -1,11 +1,11 @@
 /** Tiles: pictures that ask no other server, tiles beside cards, and changes of tiles in words and in a roll-out. */
 import { describe, expect, test } from 'vitest';
-import { importedData } from '../../src/contract/dashboard-versions.js';
 import { contentChanges } from '../../src/model/dashboard/changes.js';
 import { contentFaults } from '../../src/model/dashboard/content.js';
 import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import { mergeDashboard } from '../../src/model/dashboard/merge/merge-dashboard.js';
 import { besideCards, pictureFault, type Tile } from '../../src/model/dashboard/tile.js';
+import { importedData } from '../../src/service/dashboards/contract/versions.js';
 import { parseTileText } from '../../src/web/elements/tile-text.js';
 
 const png = 'data:image/png;base64,iVBORw0KGgo=';

@@ -4,11 +4,11 @@
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dashboardData } from '../../src/contract/dashboard-export.js';
 import { type ChartType, chartTypes } from '../../src/model/dashboard/chart.js';
 import { definitionFaults } from '../../src/model/dashboard/definition.js';
 import type { Dimension, Measure, VisualDefinition } from '../../src/model/dashboard/metric.js';
 import type { Cell, Engine } from '../../src/model/query/engine.js';
+import { dashboardData } from '../../src/service/dashboards/contract/export.js';
 import { areAlike } from '../isolation/judge.js';
 import { columns, mart, rows, type TableName } from './metrics.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';

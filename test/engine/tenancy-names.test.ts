@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '../../src/model/query/engine.js';
-import { guestReads } from '../../src/usecases/guest/engine.js';
+import { guestReads } from '../../src/service/guest/engine.js';
 import { type Builder, createBuilder } from './test-databases.js';
 import {
   byClients,

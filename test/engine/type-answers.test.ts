@@ -4,9 +4,6 @@
  */
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toCsv } from '../../src/contract/csv.js';
-import { serialOf } from '../../src/contract/xlsx/cells.js';
-import { toXlsx } from '../../src/contract/xlsx/workbook.js';
 import { calendar } from '../../src/deliver/calendar.js';
 import { createQueryWatch, type QueryWatch } from '../../src/engine/run/query-watch.js';
 import type {
@@ -26,7 +23,10 @@ import type { AnswerColumn, Cell, MetricAnswer, MetricQuestion, MetricStream } f
 import { Refusal } from '../../src/model/refusal.js';
 import { type Alert, type AlertCondition, judge, observe } from '../../src/model/schedule/alert.js';
 import { systemClock } from '../../src/platform/work/clock.js';
-import { assertHostAlert } from '../../src/usecases/guest/alerts.js';
+import { toCsv } from '../../src/service/guest/contract/csv.js';
+import { serialOf } from '../../src/service/guest/contract/xlsx/cells.js';
+import { toXlsx } from '../../src/service/guest/contract/xlsx/workbook.js';
+import { assertHostAlert } from '../../src/service/schedules/alerts.js';
 import { findKinds, type Kind } from './test-databases.js';
 import { samples } from './type-samples.js';
 import { openTypes, plainColumn, type TypeWorld } from './type-world.js';

@@ -10,8 +10,8 @@ import type { Datamart } from '../../src/model/datamart/datamart.js';
 import type { Predicate, Scalar } from '../../src/model/filter/filter.js';
 import type { Engine } from '../../src/model/query/engine.js';
 import { Refusal } from '../../src/model/refusal.js';
-import type { Store } from '../../src/store/store.js';
-import { checkDatamartExpression } from '../../src/usecases/dashboards/check-expression.js';
+import { checkDatamartExpression } from '../../src/service/dashboards/check-expression.js';
+import type { Store } from '../../src/service/store/store.js';
 import { type Builder, createBuilder, findKinds, type TableData } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Datasource } from '../../src/model/organization.js';
 import { openDatabase } from '../../src/platform/databases/database.js';
 import { createSealer, createSealingKey } from '../../src/platform/keys/sealing.js';
-import { createStore } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
+import { createStore } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { type Failure, post } from '../product/guest.js';
 import { type Product, runToEnd, startProduct } from '../product/product.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';

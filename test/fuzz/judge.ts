@@ -1,7 +1,7 @@
 /** Rules that every answer must fulfil, whatever the request. */
 
-import { operations } from '../../src/compose/operations.js';
 import type { Binding, Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 
 export type Answered = {
   readonly status: number;

@@ -1,7 +1,7 @@
 /** Sequences of operations against a small model of what exists: fast-check finds them, and shrinks one that fails. */
 import fc from 'fast-check';
-import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 import { call, type House, type Input, settings } from '../spec/house.js';
 import { judge } from './judge.js';
 

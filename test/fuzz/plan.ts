@@ -1,7 +1,7 @@
 /** Generates requests with fast-check: from the operations' schemas, then made invalid in one way or left valid. */
 import fc from 'fast-check';
-import { operations } from '../../src/compose/operations.js';
 import type { Binding, Credential, Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 import { inlined } from '../contract/json-fields.js';
 
 type Node = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
 import { capabilityNames } from '../../src/model/capability.js';
 import { createOpenApi } from '../../src/platform/http/interface/openapi.js';
+import { operations } from '../../src/service/operations.js';
 import { refusalOf } from '../engine/world.js';
 import { analyst, captureLog, createMovableClock, startGateway, usualUpstream } from './harness.js';
 import { listen } from './scripted-service.js';

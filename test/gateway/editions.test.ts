@@ -7,7 +7,7 @@ import { findVersion, listEditions, recordTemplate } from '../../src/gateway/rol
 import { planRollout } from '../../src/gateway/rollout/plan.js';
 import { createRollouts } from '../../src/gateway/rollout/rollout.js';
 import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
-import { replaceDashboardContent } from '../../src/usecases/dashboards/content.js';
+import { replaceDashboardContent } from '../../src/service/dashboards/content.js';
 import { columnRef, metric as over, stays } from '../engine/world.js';
 import { type Board, openBoard, openRolloutHouse, type RolloutHouse, withMetric } from './rollout-fixture.js';
 

@@ -11,7 +11,7 @@ import type { TenantEventKind } from '../../src/gateway/tenant/state.js';
 import { whole } from '../../src/model/slices.js';
 import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
 import type { WireRequest } from '../../src/platform/http/interface/client.js';
-import { createGuestView } from '../../src/usecases/guest/views.js';
+import { createGuestView } from '../../src/service/guest/views.js';
 import { createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';
 import { createOwnService, type OwnService, servicePolicy } from './own-service.js';
 import { createSender, hookSecret, sendUntilTaken } from './senders.js';

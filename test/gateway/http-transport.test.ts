@@ -1,12 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
-import { listEmbedMetrics } from '../../src/contract/embeds.js';
-import { createGuestToken } from '../../src/contract/guest-tokens.js';
 import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { createClient } from '../../src/platform/http/interface/client.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/contract/embeds.js';
+import { listEmbedMetrics } from '../../src/service/embeds/contract/embeds.js';
+import { createGuestToken } from '../../src/service/guest-tokens/contract/guest-tokens.js';
 
 const serve = async (listener: RequestListener): Promise<string> => {
   const server = createServer(listener);

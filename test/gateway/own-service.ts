@@ -4,14 +4,14 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { createHandlers, operations, type UseCaseDeps } from '../../src/compose/operations.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { capabilityNames } from '../../src/model/capability.js';
 import type { Transport, WireRequest } from '../../src/platform/http/interface/client.js';
 import { createDispatch } from '../../src/platform/http/wire/bind.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
-import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
+import { createAuthenticate } from '../../src/service/keys/authenticate.js';
+import { createHandlers, operations, type UseCaseDeps } from '../../src/service/operations.js';
 import { dump } from '../suites/dump.js';
 import type { Backing } from '../suites/metadata.js';
 import { createWorld, settings } from '../usecases/world.js';

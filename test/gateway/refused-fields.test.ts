@@ -2,10 +2,10 @@
  * A service of another product refuses a field of a mint: the log names the field, and no token is minted without it.
  */
 import { describe, expect, it } from 'vitest';
-import type { GuestTokenRequest } from '../../src/contract/guest-tokens.js';
 import { MintRefusal, mintErrorOf } from '../../src/gateway/token/mint-refusal.js';
 import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
 import { UpstreamRefusal } from '../../src/platform/http/interface/client.js';
+import type { GuestTokenRequest } from '../../src/service/guest-tokens/contract/guest-tokens.js';
 import { captureLog, createMovableClock, regional, startGateway, usualUpstream } from './harness.js';
 import { policyOf } from './policies.js';
 import { startScriptedService } from './scripted-service.js';

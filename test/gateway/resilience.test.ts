@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
-import { listEmbedMetrics } from '../../src/contract/embeds.js';
-import { revokeGuestTokens } from '../../src/contract/guest-token-admin.js';
-import { createGuestToken } from '../../src/contract/guest-tokens.js';
 import { createHttpTransport, createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
 import { createResilience, type ResilienceSettings, type Timing } from '../../src/gateway/upstream/resilience.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import type { Call } from '../../src/platform/http/interface/client.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/contract/embeds.js';
+import { listEmbedMetrics } from '../../src/service/embeds/contract/embeds.js';
+import { revokeGuestTokens } from '../../src/service/guest-tokens/contract/admin.js';
+import { createGuestToken } from '../../src/service/guest-tokens/contract/guest-tokens.js';
 import { captureLog, usualUpstream } from './harness.js';
 import { listen } from './scripted-service.js';
 

@@ -3,7 +3,6 @@
  * copies.
  */
 
-import { createHandlers, operations } from '../../src/compose/operations.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
@@ -21,11 +20,12 @@ import type { Call, Transport } from '../../src/platform/http/interface/client.j
 import { createDispatch } from '../../src/platform/http/wire/bind.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
 import { hashToken } from '../../src/platform/keys/keys.js';
-import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
-import { createLastUses } from '../../src/usecases/credentials/last-use.js';
-import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboards/content.js';
-import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
-import { exportEmbed, importDashboard } from '../../src/usecases/dashboards/transfer.js';
+import { getDashboardContent, replaceDashboardContent } from '../../src/service/dashboards/content.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/embeds.js';
+import { exportEmbed, importDashboard } from '../../src/service/dashboards/transfer.js';
+import { createAuthenticate } from '../../src/service/keys/authenticate.js';
+import { createLastUses } from '../../src/service/keys/last-use.js';
+import { createHandlers, operations } from '../../src/service/operations.js';
 import { columnRef, metric as over, stays } from '../engine/world.js';
 import type { Backing } from '../suites/metadata.js';
 import { createWorld, settings, stateFilter } from '../usecases/world.js';

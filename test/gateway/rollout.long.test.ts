@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replaceDashboardContent } from '../../src/contract/dashboard-content.js';
 import { joinProcesses } from '../../src/gateway/ledger/processes.js';
 import { createProvision } from '../../src/gateway/provision/provision.js';
 import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
@@ -8,6 +7,7 @@ import { createBringToPublished } from '../../src/gateway/rollout/published.js';
 import { createRollouts, type RolloutDeps, type StartRollout } from '../../src/gateway/rollout/rollout.js';
 import { Refusal } from '../../src/model/refusal.js';
 import type { Call } from '../../src/platform/http/interface/client.js';
+import { replaceDashboardContent } from '../../src/service/dashboards/contract/content.js';
 import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-fixture.js';
 
 let house: RolloutHouse;

@@ -1,12 +1,12 @@
 /** Rate limits for callers of the service, over real sockets: who is refused with which message, and who never is. */
 import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import type { AdmissionLimits } from '../../src/platform/http/wire/admission.js';
 import { createBudget } from '../../src/platform/limits/budget.js';
 import { type CredentialKind, createCredentialGuard } from '../../src/platform/limits/credential-guard.js';
 import { createMemoryLimiters } from '../../src/platform/limits/limiter.js';
 import { createRefusedBodies } from '../../src/platform/limits/refused-bodies.js';
+import { operations } from '../../src/service/operations.js';
 import { exampleRequest } from './requests.js';
 import { apiKey, createSample, guestToken, serviceToken } from './sample.js';
 

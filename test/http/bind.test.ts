@@ -1,11 +1,11 @@
 import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import type { Reason } from '../../src/model/reasons.js';
 import { Refusal } from '../../src/model/refusal.js';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import { errorBody } from '../../src/platform/http/interface/operation.js';
 import { createDispatch } from '../../src/platform/http/wire/bind.js';
+import { operations } from '../../src/service/operations.js';
 import { stays } from '../engine/world.js';
 import {
   apiKey,

@@ -8,11 +8,11 @@ import { type AddressInfo, connect, Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { operations } from '../../src/compose/operations.js';
 import { identifier, limits, named, text } from '../../src/platform/http/interface/fields.js';
 import type { Multipart } from '../../src/platform/http/interface/operation.js';
 import { bodyOf } from '../../src/platform/http/wire/body-reader.js';
 import { findFaults } from '../../src/platform/http/wire/faults.js';
+import { operations } from '../../src/service/operations.js';
 import { apiKey, createSample, guestToken, serviceToken } from './sample.js';
 
 const { app } = await createSample();

@@ -1,7 +1,7 @@
 import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { createGuestSchedule } from '../../src/contract/guest-schedules.js';
 import { findFaults } from '../../src/platform/http/wire/faults.js';
+import { createGuestSchedule } from '../../src/service/schedules/contract/guest-schedules.js';
 import { apiKey, createSample } from './sample.js';
 
 const { app } = await createSample();

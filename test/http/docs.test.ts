@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { createOpenApi } from '../../src/platform/http/interface/openapi.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
 import { renderDocs } from '../../src/platform/http/pages/docs.js';
 import { docsStyle } from '../../src/platform/http/pages/docs-style.js';
 import { html } from '../../src/platform/http/wire/html.js';
+import { operations } from '../../src/service/operations.js';
 import { document } from './sample.js';
 
 const page = renderDocs(document);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 import { stays } from '../engine/world.js';
 import { bearerOf, exampleRequest } from './requests.js';
 import { createSample } from './sample.js';

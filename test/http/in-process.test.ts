@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import {
   createClient,
   type Transport,
@@ -10,6 +9,7 @@ import {
 } from '../../src/platform/http/interface/client.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
+import { operations } from '../../src/service/operations.js';
 import { exampleRequest } from './requests.js';
 import { apiKey, createSample } from './sample.js';
 

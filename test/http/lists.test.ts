@@ -6,12 +6,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Handlers, operations } from '../../src/compose/operations.js';
 import type { Slices } from '../../src/model/slices.js';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
 import { isSlices } from '../../src/platform/http/wire/json-text.js';
+import { type Handlers, operations } from '../../src/service/operations.js';
 import { exampleRequest } from './requests.js';
 import { apiKey, createSample, sampleHandlers } from './sample.js';
 

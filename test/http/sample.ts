@@ -1,7 +1,6 @@
 /** An app whose use cases return fixed values. It tests only the HTTP layer. */
 
 import { Writable } from 'node:stream';
-import { type Handlers, operations } from '../../src/compose/operations.js';
 import type { Epoch, HashedToken } from '../../src/model/brand.js';
 import type { Dashboard } from '../../src/model/dashboard/dashboard.js';
 import type { Embed } from '../../src/model/dashboard/embed.js';
@@ -27,6 +26,7 @@ import { createDispatch } from '../../src/platform/http/wire/bind.js';
 import type { Step } from '../../src/platform/http/wire/in-turn.js';
 import { createLog } from '../../src/platform/logs/log.js';
 import { createMetrics } from '../../src/platform/logs/metrics.js';
+import { type Handlers, operations } from '../../src/service/operations.js';
 import { datamartSample } from '../suites/store-samples.js';
 
 export const apiKey = 'key-of-the-flights-app';

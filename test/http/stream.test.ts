@@ -7,11 +7,11 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import type { AddressInfo } from 'node:net';
 import readXlsx from 'read-excel-file/node';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { Handlers } from '../../src/compose/operations.js';
 import type { DownloadRows } from '../../src/model/guest/download.js';
 import type { Cell } from '../../src/model/query/engine.js';
 import { Refusal } from '../../src/model/refusal.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
+import type { Handlers } from '../../src/service/operations.js';
 import { createSample, guestToken } from './sample.js';
 
 const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

@@ -1,10 +1,10 @@
 /** In every operation, what is away for a while is 503 with `Retry-After`, declared or not, and guests read that it passes. */
 import { expect, it } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { Refusal } from '../../src/model/refusal.js';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
 import { createDispatch } from '../../src/platform/http/wire/bind.js';
+import { operations } from '../../src/service/operations.js';
 import { captureLog } from '../gateway/harness.js';
 
 const { log } = captureLog();

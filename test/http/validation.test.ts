@@ -3,9 +3,9 @@
  * arrived, and what was expected. The cases are derived from the schemas, so new operations are covered automatically.
  */
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import { limits } from '../../src/platform/http/interface/fields.js';
 import type { Binding, Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 import { inlined } from '../contract/json-fields.js';
 import { stays } from '../engine/world.js';
 import { bearerOf } from './requests.js';

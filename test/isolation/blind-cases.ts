@@ -1,10 +1,10 @@
 /** What people without access to data ask of Studio: everything that can be called, with inputs that are usually accepted. */
 import fc from 'fast-check';
 import { commandRules } from '../../src/compose/commands.js';
-import { operations } from '../../src/compose/operations.js';
-import { authoredMetric } from '../../src/contract/author-previews.js';
 import { toolsOf } from '../../src/mcp/tools.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { authoredMetric } from '../../src/service/dashboards/contract/author-previews.js';
+import { operations } from '../../src/service/operations.js';
 import { inlined } from '../contract/json-fields.js';
 import { type Plan, planFor, validFor } from '../fuzz/plan.js';
 import { alertsAt, policyFor } from './blind-world.js';

@@ -7,7 +7,7 @@ import jwt from 'jsonwebtoken';
 import { expect, vi } from 'vitest';
 import { studioRoles } from '../../src/model/person.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys/keys.js';
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/service/store/store.js';
 import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { openMailbox } from '../deliver/mailbox.js';
 import { type House, noon, openHouse, setNow } from '../spec/house.js';

@@ -6,16 +6,16 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/model/guest/caller.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { createGuestMetric } from '../../src/usecases/guest/metrics.js';
+import { createGuestMetric } from '../../src/service/guest/metrics.js';
 import {
   createGuestBoard,
   deleteGuestBoard,
   getGuestBoard,
   listGuestBoards,
   updateGuestBoard,
-} from '../../src/usecases/guest/own-boards.js';
-import { publishGuestMetric } from '../../src/usecases/guest/own-metrics.js';
-import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
+} from '../../src/service/guest/own-boards.js';
+import { publishGuestMetric } from '../../src/service/guest/own-metrics.js';
+import { getGuestDashboard } from '../../src/service/guest/reads.js';
 import { tableRef } from '../engine/world.js';
 import { createWorld, settings, type World } from '../usecases/world.js';
 import { countOfCases } from './count.js';

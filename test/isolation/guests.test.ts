@@ -6,8 +6,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Model } from '../../src/model/chat/model.js';
-import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
-import { summariseGuestDashboard } from '../../src/usecases/guest/summary.js';
+import { summariseGuestDashboard } from '../../src/service/chat/summary.js';
+import { queryGuestMetric } from '../../src/service/guest/reads.js';
 import { stays } from '../engine/world.js';
 import { countOfCases } from './count.js';
 import { aGuestCase, guestExamples } from './guest-cases.js';

@@ -5,10 +5,10 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
 import type { StudioRole } from '../../src/model/person.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 import { type ShownBoard, withoutOffers } from '../studio/view-offers.js';
 import { countOfCases } from './count.js';
 import { createStage, type Stage } from './stage.js';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { openDatabase } from '../../src/platform/databases/database.js';
-import { migrate } from '../../src/store/migrations.js';
-import { createStore } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
+import { migrate } from '../../src/service/store/migrations.js';
+import { createStore } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { testSealer } from '../suites/sealer.js';
 
 const say = (line: string): void => {

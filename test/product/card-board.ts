@@ -1,6 +1,6 @@
 /** A dashboard of a few related cards over the real flights, and tokens for it, for tests of what a guest does with cards. */
-import { operations } from '../../src/compose/operations.js';
 import type { Tile } from '../../src/model/dashboard/tile.js';
+import { operations } from '../../src/service/operations.js';
 import { post } from './guest.js';
 import type { Product } from './product.js';
 

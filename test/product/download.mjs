@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { toCsv } from '../../dist/contract/csv.js';
 import { createEngine } from '../../dist/engine/engine.js';
+import { toCsv } from '../../dist/service/guest/contract/csv.js';
 
 const [, , datasource, schemaName] = process.argv;
 const ref = (columnName) => ({ schemaName, tableName: 'many', columnName });

@@ -4,9 +4,6 @@
  */
 import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
-import { deleteDashboard, exportDashboard, exportEmbed } from '../../src/contract/dashboards.js';
-import { listEmbedMetrics, listEmbeds } from '../../src/contract/embeds.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { templateVersionOf } from '../../src/gateway/provision/template-version.js';
 import { type Capabilities, fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
@@ -14,6 +11,9 @@ import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js
 import { capabilityNames } from '../../src/model/capability.js';
 import { openDatabase } from '../../src/platform/databases/database.js';
 import { createClient, type Transport } from '../../src/platform/http/interface/client.js';
+import { deleteDashboard, exportDashboard, exportEmbed } from '../../src/service/dashboards/contract/dashboards.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/contract/embeds.js';
+import { listEmbedMetrics, listEmbeds } from '../../src/service/embeds/contract/embeds.js';
 import { analyst, captureLog, demoPolicy, manager, startGateway } from '../gateway/harness.js';
 import { openTestLedger } from '../gateway/ledgers.js';
 import { createRecordingAudit } from '../gateway/recording-audit.js';

@@ -1,6 +1,6 @@
 /** `guestlist tenancy` with a running service, and the log lines of a start about tables that no query may read. */
 import { expect, test } from 'vitest';
-import { createDatamart } from '../../src/contract/datamart-writes.js';
+import { createDatamart } from '../../src/service/datamarts/contract/writes.js';
 import { runCli } from '../cli/in-process.js';
 import { request } from './guest.js';
 import { runToEnd, startProduct } from './product.js';

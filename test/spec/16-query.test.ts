@@ -1,6 +1,6 @@
 /** Section 16 of the interface, "Query a metric", and further known facts on metrics, dashboards and queries. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { encodeReply } from '../../src/contract/metrics.js';
+import { encodeReply } from '../../src/service/metrics/contract.js';
 import {
   call,
   cloneBoard,

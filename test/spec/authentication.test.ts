@@ -1,7 +1,7 @@
 /** Rules 3 to 5 of "Authentication" in the interface, for every operation. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import type { Credential, Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 import { request } from '../product/guest.js';
 import { call, cloneBoard, type House, mint, noon, ok, openHouse, refused, setNow } from './house.js';
 

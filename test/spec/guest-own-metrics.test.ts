@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type NewGuestDefinition, newDefinition } from '../../src/model/guest/metric.js';
-import { metricDigest } from '../../src/usecases/guest/own-metrics.js';
-import { viewMetric } from '../../src/usecases/guest/reads.js';
+import { metricDigest } from '../../src/service/guest/own-metrics.js';
+import { viewMetric } from '../../src/service/guest/reads.js';
 import { columnRef } from '../engine/world.js';
 import { boardOf, create, everything, guest, hideSome, openBoard, revenueBy } from './guests.js';
 import { call, type House, metricOf, noon, ok, openHouse, refused, setNow } from './house.js';

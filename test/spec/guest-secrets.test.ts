@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/service/store/store.js';
 import { columnRef, table, tableRef } from '../engine/world.js';
 import { embedOf, everything } from './guests.js';
 import { call, type House, type Input, mint, ok, openHouse } from './house.js';

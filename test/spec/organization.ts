@@ -9,7 +9,7 @@ import {
 } from '../../src/model/dashboard/metric.js';
 import type { Datamart, Tenancy } from '../../src/model/datamart/datamart.js';
 import { hashToken } from '../../src/platform/keys/keys.js';
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/service/store/store.js';
 import { columnRef, insertInto, relationship, table, tableRef } from '../engine/world.js';
 import { buildFile } from '../suites/duckdb-file.js';
 

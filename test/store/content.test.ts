@@ -1,8 +1,8 @@
 /** The size of the content cache. The store's suite tests what may be cached at all. */
 import { expect, it } from 'vitest';
 import type { ContentRevision } from '../../src/model/brand.js';
-import type { ContentStore } from '../../src/store/content.js';
-import { createContent } from '../../src/store/content.js';
+import type { ContentStore } from '../../src/service/store/content.js';
+import { createContent } from '../../src/service/store/content.js';
 
 const revision = '1' as ContentRevision;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deleteSlices } from '../../src/store/list-rows.js';
+import { deleteSlices } from '../../src/service/store/list-rows.js';
 import { openTestDatabase } from '../suites/metadata.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { listSuite } from '../suites/store-lists.js';

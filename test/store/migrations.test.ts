@@ -1,8 +1,8 @@
 import { type KyselyPlugin, type Migration, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/platform/databases/database.js';
-import { migrate, migrations } from '../../src/store/migrations.js';
-import type { Tables } from '../../src/store/tables.js';
+import { migrate, migrations } from '../../src/service/store/migrations.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 
 const tableNames = async (database: Database): Promise<readonly string[]> => {

@@ -10,9 +10,9 @@ import { createRecipients } from '../../src/gateway/recipients.js';
 import { tagKeyOf } from '../../src/platform/caches/tags.js';
 import { openDatabase } from '../../src/platform/databases/database.js';
 import { createSealer, type KeyRing, markOf, prefixOf } from '../../src/platform/keys/sealing.js';
-import { openCanary } from '../../src/store/key-canary.js';
-import { createStore } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
+import { openCanary } from '../../src/service/store/key-canary.js';
+import { createStore } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { openTestDatabase, type TestDatabase } from '../suites/metadata.js';
 import { serverSample } from '../suites/store-samples.js';
 
@@ -237,7 +237,7 @@ describe('keys reseal', () => {
 it('the embedded database is resealed like a server', async () => {
   const embedded = await openDatabase({ databaseUrl: null, folder: null });
   onTestFinished(() => embedded.close());
-  const { migrate } = await import('../../src/store/migrations.js');
+  const { migrate } = await import('../../src/service/store/migrations.js');
   const own = embedded.connect<Tables>();
   await migrate(own);
   const source = serverSample();

@@ -1,12 +1,12 @@
 /** Who may do what in Studio: every operation and every command against every role. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commandRules } from '../../src/compose/commands.js';
-import { operations } from '../../src/compose/operations.js';
 import { withoutWrites } from '../../src/model/guest/access.js';
 import { guestPermissionNames } from '../../src/model/guest/grant.js';
 import { type StudioRole, studioRoles } from '../../src/model/person.js';
 import { needsData } from '../../src/model/reads.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
+import { operations } from '../../src/service/operations.js';
 import { withoutSecrets } from '../../src/studio/system.js';
 import { personWith, type StudioServer, someSchedule, startStudioServer } from './studio-server.js';
 

@@ -1,9 +1,9 @@
 /** Large bodies at the whole product: they are taken or refused with a message, and others are answered meanwhile. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys/keys.js';
+import { operations } from '../../src/service/operations.js';
 import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { type House, mint, noon, openHouse } from '../spec/house.js';
 import { personWith } from './studio-server.js';

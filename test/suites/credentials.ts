@@ -9,12 +9,12 @@ import type { StudioSession } from '../../src/model/person.js';
 import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/databases/database.js';
 import { createToken, hashToken } from '../../src/platform/keys/keys.js';
-import type { TokenSubject } from '../../src/store/guest-tokens.js';
-import type { LastUse } from '../../src/store/last-uses.js';
-import type { Revocation } from '../../src/store/revocations.js';
-import type { Store } from '../../src/store/store.js';
-import { createStore } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
+import type { TokenSubject } from '../../src/service/store/guest-tokens.js';
+import type { LastUse } from '../../src/service/store/last-uses.js';
+import type { Revocation } from '../../src/service/store/revocations.js';
+import type { Store } from '../../src/service/store/store.js';
+import { createStore } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { testSealer } from './sealer.js';
 import { dataAppSample, grantSample, insertOrganization, keySample, moment } from './store-samples.js';
 

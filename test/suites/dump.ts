@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Database } from '../../src/platform/databases/database.js';
-import type { Tables } from '../../src/store/tables.js';
+import type { Tables } from '../../src/service/store/tables.js';
 
 /** Returns every row of every table of the schema as text. */
 export const dump = async (database: Database): Promise<string> => {

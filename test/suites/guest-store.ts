@@ -5,9 +5,9 @@ import type { GuestMadeMetric, Owner, Viewer } from '../../src/model/dashboard/m
 import type { SavedView } from '../../src/model/guest/saved-view.js';
 import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/databases/database.js';
-import type { NewBoard } from '../../src/store/guest-boards.js';
-import type { Store } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
+import type { NewBoard } from '../../src/service/store/guest-boards.js';
+import type { Store } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { dashboardSample, insertOrganization, metricSample, moment } from './store-samples.js';
 
 /** Enough repetitions for simultaneous writers to collide if nothing separates them. */

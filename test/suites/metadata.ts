@@ -8,8 +8,8 @@ import { ledgerMigrations } from '../../src/gateway/ledger/migrations.js';
 import { schemaName as ledgerSchema } from '../../src/gateway/ledger/tables.js';
 import { type Database, openDatabase } from '../../src/platform/databases/database.js';
 import { migrateSchema } from '../../src/platform/databases/migrate.js';
-import { migrate } from '../../src/store/migrations.js';
-import { schemaName as storeSchema } from '../../src/store/tables.js';
+import { migrate } from '../../src/service/store/migrations.js';
+import { schemaName as storeSchema } from '../../src/service/store/tables.js';
 import {
   createOwnDatabase,
   databasePrefix,

@@ -8,7 +8,7 @@ import type { ContentRevision } from '../../src/model/brand.js';
 import { hostOwner } from '../../src/model/schedule/host-schedule.js';
 import type { Schedule, ScheduleOwner } from '../../src/model/schedule/schedule.js';
 import { createToken, hashToken } from '../../src/platform/keys/keys.js';
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/service/store/store.js';
 import { guestMetricSample } from './guest-store.js';
 import { scheduleSample } from './store-deliveries.js';
 import {

@@ -6,8 +6,8 @@ import type { SemanticLayer } from '../../src/model/datamart/semantic-layer.js';
 import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/databases/database.js';
 import { createToken, hashToken } from '../../src/platform/keys/keys.js';
-import type { Store } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
+import type { Store } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import {
   accessSettingsSample,
   dashboardSample,

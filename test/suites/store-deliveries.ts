@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import type { Alert, AlertState } from '../../src/model/schedule/alert.js';
 import type { Schedule, ScheduleOwner } from '../../src/model/schedule/schedule.js';
 import type { Database } from '../../src/platform/databases/database.js';
-import type { Claim, NewDelivery } from '../../src/store/deliveries.js';
-import type { Store } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
+import type { Claim, NewDelivery } from '../../src/service/store/deliveries.js';
+import type { Store } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { testSealer } from './sealer.js';
 import { dashboardSample, insertOrganization, moment } from './store-samples.js';
 

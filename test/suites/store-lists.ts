@@ -5,9 +5,9 @@ import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/databases/database.js';
-import { listRows } from '../../src/store/list-rows.js';
-import { createStore } from '../../src/store/store.js';
-import { schemaName, type Tables } from '../../src/store/tables.js';
+import { listRows } from '../../src/service/store/list-rows.js';
+import { createStore } from '../../src/service/store/store.js';
+import { schemaName, type Tables } from '../../src/service/store/tables.js';
 import { testSealer } from './sealer.js';
 import { dashboardSample, embedSample, insertOrganization } from './store-samples.js';
 

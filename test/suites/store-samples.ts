@@ -8,7 +8,7 @@ import type { Datamart } from '../../src/model/datamart/datamart.js';
 import type { GuestGrant } from '../../src/model/guest/grant.js';
 import type { DataApp, Datasource, ServerConnection, Workspace } from '../../src/model/organization.js';
 import { createToken, hashToken } from '../../src/platform/keys/keys.js';
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/service/store/store.js';
 
 /** A time whose milliseconds must be stored exactly. */
 export const moment = new Date('2026-03-29T01:59:59.987Z');

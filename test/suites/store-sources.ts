@@ -7,10 +7,10 @@ import type { ClientLevel, SourceTable } from '../../src/model/datamart/source-s
 import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/databases/database.js';
 import { createSealer, textOfSealed } from '../../src/platform/keys/sealing.js';
-import type { SyncedSource } from '../../src/store/source-syncs.js';
-import type { Store } from '../../src/store/store.js';
-import { createStore } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
+import type { SyncedSource } from '../../src/service/store/source-syncs.js';
+import type { Store } from '../../src/service/store/store.js';
+import { createStore } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { dump } from './dump.js';
 import { datasourceSample, moment, serverSample, workspaceSample } from './store-samples.js';
 

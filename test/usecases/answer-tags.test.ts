@@ -4,9 +4,9 @@ import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { DashboardPart } from '../../src/model/guest/view.js';
 import { createTag } from '../../src/platform/caches/tags.js';
-import { answerTag } from '../../src/usecases/guest/answer-tag.js';
-import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
-import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { answerTag } from '../../src/service/guest/answer-tag.js';
+import { queryGuestDashboard } from '../../src/service/guest/dashboard-query.js';
+import { queryGuestMetric } from '../../src/service/guest/reads.js';
 import { columnRef, metric, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

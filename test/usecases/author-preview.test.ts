@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import type { AuthorCaller } from '../../src/model/guest/caller.js';
-import { describeAuthoredMetric, previewAuthoredMetric } from '../../src/usecases/guest/author-preview.js';
+import { describeAuthoredMetric, previewAuthoredMetric } from '../../src/service/dashboards/author-preview.js';
 import { metric, stays } from '../engine/world.js';
 import { createWorld, stateFilter, type World } from './world.js';
 

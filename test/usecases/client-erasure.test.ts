@@ -2,14 +2,14 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/model/guest/caller.js';
-import type { Store } from '../../src/store/store.js';
-import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
-import { createGuestToken } from '../../src/usecases/credentials/guest-tokens.js';
-import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
-import { eraseClient } from '../../src/usecases/data-apps.js';
-import { saveGuestLayout } from '../../src/usecases/guest/layouts.js';
-import { createGuestMetric } from '../../src/usecases/guest/metrics.js';
-import { createGuestView } from '../../src/usecases/guest/views.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/embeds.js';
+import { eraseClient } from '../../src/service/data-apps/data-apps.js';
+import { saveGuestLayout } from '../../src/service/guest/layouts.js';
+import { createGuestMetric } from '../../src/service/guest/metrics.js';
+import { createGuestView } from '../../src/service/guest/views.js';
+import { revokeGuestTokens } from '../../src/service/guest-tokens/guest-token-admin.js';
+import { createGuestToken } from '../../src/service/guest-tokens/guest-tokens.js';
+import type { Store } from '../../src/service/store/store.js';
 import { stays } from '../engine/world.js';
 import { dump } from '../suites/dump.js';
 import { createWorld, settings, type World } from './world.js';

@@ -1,7 +1,7 @@
 /** What a chart may add up: values of groups combine only if the measure says how. */
 import { expect, test } from 'vitest';
 import type { Measure } from '../../src/model/dashboard/metric.js';
-import { viewChart } from '../../src/usecases/guest/reads.js';
+import { viewChart } from '../../src/service/guest/reads.js';
 import { viewOf } from '../../src/web/editor/preview.js';
 import { columnRef, metric } from '../engine/world.js';
 

@@ -1,10 +1,10 @@
 /** The earlier value of a comparison is read under all restrictions of the present one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
-import { queryMetric } from '../../src/usecases/embeds/query.js';
-import { updateEmbed } from '../../src/usecases/embeds/settings.js';
-import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
-import { getGuestDashboard, queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { queryMetric } from '../../src/service/embeds/query.js';
+import { updateEmbed } from '../../src/service/embeds/settings.js';
+import { previewGuestMetric } from '../../src/service/guest/preview.js';
+import { getGuestDashboard, queryGuestMetric } from '../../src/service/guest/reads.js';
 import { columnRef, metric, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboards/content.js';
+import { getDashboardContent, replaceDashboardContent } from '../../src/service/dashboards/content.js';
 import { stays } from '../engine/world.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createWorld, type World } from './world.js';

@@ -9,9 +9,9 @@ import { hostMade, type MetricDefinition, type VisualDefinition } from '../../sr
 import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { CrossFilter } from '../../src/model/guest/view.js';
 import type { Cell } from '../../src/model/query/engine.js';
-import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
-import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
-import { getGuestDashboard, listGuestUnderlying, queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { queryGuestDashboard } from '../../src/service/guest/dashboard-query.js';
+import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/service/guest/downloads.js';
+import { getGuestDashboard, listGuestUnderlying, queryGuestMetric } from '../../src/service/guest/reads.js';
 import { columnRef, metric, refusalOf, rowsOf, stays } from '../engine/world.js';
 import { createWorld, salesCount, settings, type World } from './world.js';
 

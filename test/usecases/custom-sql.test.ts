@@ -1,13 +1,13 @@
 /** The host's SQL, from saving it to a guest who reads it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeMetric } from '../../src/contract/guest-reads.js';
 import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import type { MetricDefinition, SqlDefinition } from '../../src/model/dashboard/metric.js';
-import { importDashboard } from '../../src/usecases/dashboards/transfer.js';
-import { updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
-import { queryMetric } from '../../src/usecases/embeds/query.js';
-import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
-import { listGuestUnderlying, viewMetric } from '../../src/usecases/guest/reads.js';
+import { importDashboard } from '../../src/service/dashboards/transfer.js';
+import { updateDatamart } from '../../src/service/datamarts/datamarts.js';
+import { queryMetric } from '../../src/service/embeds/query.js';
+import { encodeMetric } from '../../src/service/guest/contract/reads.js';
+import { listGuestFilterOptions } from '../../src/service/guest/options.js';
+import { listGuestUnderlying, viewMetric } from '../../src/service/guest/reads.js';
 import { columnRef, metric, refusalOf, stays } from '../engine/world.js';
 import { createWorld, salesCount, stateFilter, type World } from './world.js';
 

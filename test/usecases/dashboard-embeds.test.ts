@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { whole } from '../../src/model/slices.js';
-import type { Store } from '../../src/store/store.js';
-import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/embeds.js';
+import type { Store } from '../../src/service/store/store.js';
 import { stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

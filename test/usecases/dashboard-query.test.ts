@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { DashboardPart } from '../../src/model/guest/view.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
-import { asReady } from '../../src/usecases/guest/as-ready.js';
-import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
+import { asReady } from '../../src/service/guest/as-ready.js';
+import { queryGuestDashboard } from '../../src/service/guest/dashboard-query.js';
+import { revokeGuestTokens } from '../../src/service/guest-tokens/guest-token-admin.js';
 import { stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

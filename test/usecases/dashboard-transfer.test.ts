@@ -1,12 +1,12 @@
 /** Dashboards are exported and imported repeatedly without any loss. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dashboardExport, encodeExport } from '../../src/contract/dashboard-export.js';
-import { importedData } from '../../src/contract/dashboard-versions.js';
 import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import type { DatamartTable } from '../../src/model/datamart/datamart.js';
-import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
-import { exportDashboard, exportEmbed, importDashboard } from '../../src/usecases/dashboards/transfer.js';
+import { dashboardExport, encodeExport } from '../../src/service/dashboards/contract/export.js';
+import { importedData } from '../../src/service/dashboards/contract/versions.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/embeds.js';
+import { exportDashboard, exportEmbed, importDashboard } from '../../src/service/dashboards/transfer.js';
 import { byClients, datamart, metric, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

@@ -1,10 +1,10 @@
 /** A key or token of another data app, for the same client and organization, reaches nothing of this data app. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { whole } from '../../src/model/slices.js';
-import { listEmbedMetrics, listEmbeds } from '../../src/usecases/embeds/embeds.js';
-import { queryMetric } from '../../src/usecases/embeds/query.js';
-import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest/reads.js';
-import { listDashboards, listMetrics } from '../../src/usecases/workspaces.js';
+import { listEmbedMetrics, listEmbeds } from '../../src/service/embeds/embeds.js';
+import { queryMetric } from '../../src/service/embeds/query.js';
+import { getGuestDashboard, getGuestMetric } from '../../src/service/guest/reads.js';
+import { listDashboards, listMetrics } from '../../src/service/workspaces/workspaces.js';
 import { refusalOf, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

@@ -6,10 +6,10 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TableDraft } from '../../src/model/datamart/tables.js';
 import type { ServiceCaller } from '../../src/model/guest/caller.js';
-import { type CreateDatamart, createDatamart, updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
-import { createDatasource } from '../../src/usecases/datamarts/datasources.js';
-import { getDatamartTenancy, logUnreadableTables } from '../../src/usecases/datamarts/tenancy.js';
-import { queryMetric } from '../../src/usecases/embeds/query.js';
+import { type CreateDatamart, createDatamart, updateDatamart } from '../../src/service/datamarts/datamarts.js';
+import { getDatamartTenancy, logUnreadableTables } from '../../src/service/datamarts/tenancy.js';
+import { createDatasource } from '../../src/service/datasources/datasources.js';
+import { queryMetric } from '../../src/service/embeds/query.js';
 import { byClients, createFolder, datamart, insertInto, metric, refusalOf, table } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

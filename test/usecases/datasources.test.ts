@@ -12,16 +12,16 @@ import { Refusal } from '../../src/model/refusal.js';
 import { whole } from '../../src/model/slices.js';
 import type { Database } from '../../src/platform/databases/database.js';
 import { createSealer } from '../../src/platform/keys/sealing.js';
-import type { Store } from '../../src/store/store.js';
-import { createStore } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
 import {
   createDatasource,
   listDatasources,
   type SaveDatasource,
   syncDatasource,
   updateDatasource,
-} from '../../src/usecases/datamarts/datasources.js';
+} from '../../src/service/datasources/datasources.js';
+import type { Store } from '../../src/service/store/store.js';
+import { createStore } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import { refusalOf } from '../engine/world.js';
 import { openTestDatabase } from '../suites/metadata.js';
 import { testSealer } from '../suites/sealer.js';

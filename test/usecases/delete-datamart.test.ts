@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ServiceCaller } from '../../src/model/guest/caller.js';
-import type { Store } from '../../src/store/store.js';
-import { deleteDatamart } from '../../src/usecases/datamarts/datamarts.js';
+import { deleteDatamart } from '../../src/service/datamarts/datamarts.js';
+import type { Store } from '../../src/service/store/store.js';
 import { createWorld, type World } from './world.js';
 
 let world: World;

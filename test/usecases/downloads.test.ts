@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { DownloadRows, Workbook } from '../../src/model/guest/download.js';
 import type { Cell } from '../../src/model/query/engine.js';
-import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
-import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
-import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/service/guest/downloads.js';
+import { queryGuestMetric } from '../../src/service/guest/reads.js';
+import { revokeGuestTokens } from '../../src/service/guest-tokens/guest-token-admin.js';
 import { columnRef, metric, refusalOf, rowsOf, stays } from '../engine/world.js';
 import { createWorld, stateFilter, type World } from './world.js';
 

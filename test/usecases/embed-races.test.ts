@@ -4,15 +4,15 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
-import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/embeds.js';
+import { createEmbed } from '../../src/service/embeds/embeds.js';
+import { deleteDashboard, renameEmbed, updateEmbed } from '../../src/service/embeds/settings.js';
+import { revokeGuestTokens } from '../../src/service/guest-tokens/guest-token-admin.js';
 import {
   createSemanticLayer,
   deleteSemanticLayer,
   updateSemanticLayer,
-} from '../../src/usecases/datamarts/semantic-layer.js';
-import { createEmbed } from '../../src/usecases/embeds/embeds.js';
-import { deleteDashboard, renameEmbed, updateEmbed } from '../../src/usecases/embeds/settings.js';
+} from '../../src/service/semantic-layer/semantic-layer.js';
 import { stays } from '../engine/world.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createWorld, settings, type World } from './world.js';

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessSettings } from '../../src/model/dashboard/embed.js';
 import type { GuestQuery } from '../../src/model/guest/view.js';
-import { downloadGuestCsv } from '../../src/usecases/guest/downloads.js';
-import { getGuestDashboard, listGuestUnderlying } from '../../src/usecases/guest/reads.js';
+import { downloadGuestCsv } from '../../src/service/guest/downloads.js';
+import { getGuestDashboard, listGuestUnderlying } from '../../src/service/guest/reads.js';
 import { refusalOf, rowsOf, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

@@ -1,6 +1,6 @@
 /** Estimated numbers of rows, for people in Studio who may and who may not see data. */
 import { expect, test } from 'vitest';
-import { listDatasourceTables } from '../../src/usecases/datamarts/datasources.js';
+import { listDatasourceTables } from '../../src/service/datasources/datasources.js';
 
 const person = (seesData: boolean) =>
   ({ issuer: 'link', subject: 'bob', name: 'Bob', roles: ['author'], seesData }) as const;

@@ -1,7 +1,7 @@
 /** A chart that says how many points it can show gets no more, with the ends and the extremes of its own client's rows. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
-import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { queryGuestMetric } from '../../src/service/guest/reads.js';
 import { byClients, columnRef, createFolder, datamart, datasourceAt, metric, stays, table } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

@@ -8,8 +8,8 @@ import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { Engine, OptionsQuestion } from '../../src/model/query/engine.js';
 import type { Reason } from '../../src/model/reasons.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
-import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { listGuestFilterOptions } from '../../src/service/guest/options.js';
+import { queryGuestMetric } from '../../src/service/guest/reads.js';
 import { columnRef, metric, refusalOf, stays } from '../engine/world.js';
 import { createWorld, stateFilter, type World } from './world.js';
 

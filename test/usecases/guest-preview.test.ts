@@ -1,8 +1,8 @@
 /** A change of a metric can be previewed only where the guest may read that metric. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { updateEmbed } from '../../src/usecases/embeds/settings.js';
-import { archiveGuestMetric } from '../../src/usecases/guest/metrics.js';
-import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
+import { updateEmbed } from '../../src/service/embeds/settings.js';
+import { archiveGuestMetric } from '../../src/service/guest/metrics.js';
+import { previewGuestMetric } from '../../src/service/guest/preview.js';
 import { stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

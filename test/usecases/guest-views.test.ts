@@ -1,7 +1,7 @@
 /** Saved views that are shared, and the one that a dashboard opens with. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
-import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../../src/usecases/guest/views.js';
+import { getGuestDashboard } from '../../src/service/guest/reads.js';
+import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../../src/service/guest/views.js';
 import { columnRef } from '../engine/world.js';
 import { createWorld, salesCount, settings, type World } from './world.js';
 

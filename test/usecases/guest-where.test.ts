@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FilterValues } from '../../src/model/guest/grant.js';
 import type { GuestDefinition } from '../../src/model/guest/metric.js';
-import { updateEmbed } from '../../src/usecases/embeds/settings.js';
-import { updateGuestMetric } from '../../src/usecases/guest/metrics.js';
-import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
-import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { updateEmbed } from '../../src/service/embeds/settings.js';
+import { updateGuestMetric } from '../../src/service/guest/metrics.js';
+import { previewGuestMetric } from '../../src/service/guest/preview.js';
+import { queryGuestMetric } from '../../src/service/guest/reads.js';
 import { columnRef, condition, metric, stays, tableRef } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

@@ -2,18 +2,18 @@
 import fc from 'fast-check';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { toCsv } from '../../src/contract/csv.js';
-import { encodeReply } from '../../src/contract/metrics.js';
-import { toXlsx } from '../../src/contract/xlsx/workbook.js';
 import { translateBy } from '../../src/model/dashboard/translations.js';
 import type { Workbook } from '../../src/model/guest/download.js';
 import type { GuestQuery } from '../../src/model/guest/view.js';
 import type { Cell, MetricAnswer } from '../../src/model/query/engine.js';
-import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
-import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
-import { labelAnswer } from '../../src/usecases/guest/labels.js';
-import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
-import { getGuestDashboard, listGuestUnderlying, queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { toCsv } from '../../src/service/guest/contract/csv.js';
+import { toXlsx } from '../../src/service/guest/contract/xlsx/workbook.js';
+import { queryGuestDashboard } from '../../src/service/guest/dashboard-query.js';
+import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/service/guest/downloads.js';
+import { labelAnswer } from '../../src/service/guest/labels.js';
+import { listGuestFilterOptions } from '../../src/service/guest/options.js';
+import { getGuestDashboard, listGuestUnderlying, queryGuestMetric } from '../../src/service/guest/reads.js';
+import { encodeReply } from '../../src/service/metrics/contract.js';
 import { columnRef, metric, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LastUse } from '../../src/store/last-uses.js';
-import { createLastUses } from '../../src/usecases/credentials/last-use.js';
+import { createLastUses } from '../../src/service/keys/last-use.js';
+import type { LastUse } from '../../src/service/store/last-uses.js';
 
 const start = new Date('2026-01-01T00:00:00.000Z');
 

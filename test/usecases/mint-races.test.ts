@@ -1,10 +1,10 @@
 /** Mints that run at the same time as revocations, deletions, and the creation of boards under an old name. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashToken, isSameHash } from '../../src/platform/keys/keys.js';
-import type { Store } from '../../src/store/store.js';
-import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
-import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
-import { createGuestToken } from '../../src/usecases/credentials/guest-tokens.js';
+import { revokeGuestTokens } from '../../src/service/guest-tokens/guest-token-admin.js';
+import { createGuestToken } from '../../src/service/guest-tokens/guest-tokens.js';
+import { createAuthenticate } from '../../src/service/keys/authenticate.js';
+import type { Store } from '../../src/service/store/store.js';
 import { createWorld, type World } from './world.js';
 
 let world: World;

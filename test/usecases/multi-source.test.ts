@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessSettings } from '../../src/model/dashboard/embed.js';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
-import { createEmbed } from '../../src/usecases/embeds/embeds.js';
-import { queryMetric } from '../../src/usecases/embeds/query.js';
-import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { createEmbed } from '../../src/service/embeds/embeds.js';
+import { queryMetric } from '../../src/service/embeds/query.js';
+import { queryGuestMetric } from '../../src/service/guest/reads.js';
 import { refusalOf, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

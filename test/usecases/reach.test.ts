@@ -1,9 +1,9 @@
 /** What a token cannot reach, whichever request it sends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { updateEmbed } from '../../src/usecases/embeds/settings.js';
-import { listGuestFields } from '../../src/usecases/guest/fields.js';
-import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
-import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
+import { updateEmbed } from '../../src/service/embeds/settings.js';
+import { listGuestFields } from '../../src/service/guest/fields.js';
+import { listGuestFilterOptions } from '../../src/service/guest/options.js';
+import { previewGuestMetric } from '../../src/service/guest/preview.js';
 import { createWorld, salesCount, type World } from './world.js';
 
 /** The signal of a caller that never disconnects. */

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { RenderRequest } from '../../src/model/guest/render.js';
-import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
 import {
   renderGuestDashboardPdf,
   renderGuestDashboardPng,
   renderGuestMetricPdf,
   renderGuestMetricPng,
-} from '../../src/usecases/guest/renders.js';
+} from '../../src/service/guest/renders.js';
+import { revokeGuestTokens } from '../../src/service/guest-tokens/guest-token-admin.js';
 import { refusalOf, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

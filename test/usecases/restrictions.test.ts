@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DashboardFilter } from '../../src/model/dashboard/dashboard.js';
 import type { Click } from '../../src/model/query/drill.js';
-import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
-import { getGuestDashboard, queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { listGuestFilterOptions } from '../../src/service/guest/options.js';
+import { getGuestDashboard, queryGuestMetric } from '../../src/service/guest/reads.js';
 import { columnRef, metric, refusalOf, stays } from '../engine/world.js';
 import { createWorld, stateFilter, type World } from './world.js';
 

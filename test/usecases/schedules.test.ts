@@ -6,9 +6,9 @@ import type { Code } from '../../src/model/refusal.js';
 import type { Audience } from '../../src/model/schedule/recipients.js';
 import { mostSchedules, type Reports } from '../../src/model/schedule/reports.js';
 import { reportFormats } from '../../src/model/schedule/schedule.js';
-import { findEmbed } from '../../src/usecases/embeds/lookup.js';
-import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
-import { listGuestRecipients } from '../../src/usecases/guest/recipients.js';
+import { findEmbed } from '../../src/service/embeds/lookup.js';
+import { getGuestDashboard } from '../../src/service/guest/reads.js';
+import { listGuestRecipients } from '../../src/service/schedules/recipients.js';
 import {
   createGuestSchedule,
   deleteGuestSchedule,
@@ -18,12 +18,12 @@ import {
   openReport,
   sendGuestSchedule,
   updateGuestSchedule,
-} from '../../src/usecases/guest/schedules.js';
+} from '../../src/service/schedules/schedules.js';
 import {
   deleteTenantSchedule,
   listTenantSchedules,
   pauseTenantSchedule,
-} from '../../src/usecases/guest/tenant-schedules.js';
+} from '../../src/service/schedules/tenant-schedules.js';
 import { createWorld, planDefaults, settings, type World } from './world.js';
 
 let world: World;

@@ -1,7 +1,7 @@
 /** The scope of a token, and what an embed adds to a datamart: nothing that was named is ignored. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
-import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest/reads.js';
+import { listGuestFilterOptions } from '../../src/service/guest/options.js';
+import { getGuestDashboard, getGuestMetric } from '../../src/service/guest/reads.js';
 import { metric, refusalOf, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

@@ -6,7 +6,7 @@ import { readDemoBundle } from '../../src/demo/bundle.js';
 import { seedDemo } from '../../src/demo/seed.js';
 import { whole } from '../../src/model/slices.js';
 import { hashToken } from '../../src/platform/keys/keys.js';
-import { rotateApiKey } from '../../src/usecases/credentials/api-keys.js';
+import { rotateApiKey } from '../../src/service/keys/api-keys.js';
 import { createWorld, type World } from './world.js';
 
 let world: World;

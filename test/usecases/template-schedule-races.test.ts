@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
 import { hostOwner } from '../../src/model/schedule/host-schedule.js';
-import type { Store } from '../../src/store/store.js';
-import { createTemplateSchedule, updateTemplateSchedule } from '../../src/usecases/template-schedules.js';
+import { createTemplateSchedule, updateTemplateSchedule } from '../../src/service/schedules/template-schedules.js';
+import type { Store } from '../../src/service/store/store.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createWorld, planDefaults, type World } from './world.js';
 

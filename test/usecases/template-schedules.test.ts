@@ -12,7 +12,7 @@ import {
   listTemplateSchedules,
   sendTemplateSchedule,
   updateTemplateSchedule,
-} from '../../src/usecases/template-schedules.js';
+} from '../../src/service/schedules/template-schedules.js';
 import { createWorld, planDefaults, type World } from './world.js';
 
 let world: World;

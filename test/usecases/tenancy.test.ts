@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
 import { type Datamart, withTenancySettings } from '../../src/model/datamart/datamart.js';
 import type { ServiceCaller } from '../../src/model/guest/caller.js';
-import { listUnreadableMetrics } from '../../src/usecases/dashboards/unreadable-metrics.js';
-import { createDatamart, updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
-import { createDatasource, syncDatasource } from '../../src/usecases/datamarts/datasources.js';
-import { queryMetric } from '../../src/usecases/embeds/query.js';
+import { listUnreadableMetrics } from '../../src/service/dashboards/unreadable-metrics.js';
+import { createDatamart, updateDatamart } from '../../src/service/datamarts/datamarts.js';
+import { createDatasource, syncDatasource } from '../../src/service/datasources/datasources.js';
+import { queryMetric } from '../../src/service/embeds/query.js';
 import {
   columnRef,
   createFolder,

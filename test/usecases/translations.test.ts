@@ -1,6 +1,6 @@
 /** Names of a dashboard, its metrics and its filters in the reader's language. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest/reads.js';
+import { getGuestDashboard, getGuestMetric } from '../../src/service/guest/reads.js';
 import { createWorld, type World } from './world.js';
 
 let world: World;

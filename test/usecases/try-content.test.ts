@@ -1,7 +1,7 @@
 /** Metrics that are tried for a dashboard's client read the rows of that client alone. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
-import { tryDashboardContent } from '../../src/usecases/dashboards/try-content.js';
+import { tryDashboardContent } from '../../src/service/dashboards/try-content.js';
 import { stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

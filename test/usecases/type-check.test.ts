@@ -7,7 +7,7 @@ import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
 import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
 import { definitionTypeFaults } from '../../src/model/dashboard/type-faults.js';
 import type { Datamart } from '../../src/model/datamart/datamart.js';
-import { assertTypes } from '../../src/usecases/dashboards/type-check.js';
+import { assertTypes } from '../../src/service/dashboards/type-check.js';
 import { type Builder, createBuilder, findKinds, type TableData } from '../engine/test-databases.js';
 import {
   at,

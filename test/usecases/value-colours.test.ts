@@ -1,8 +1,8 @@
 /** Colours that the author pinned to values: guests get those of their own rows only. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeReply } from '../../src/contract/metrics.js';
 import { colourAnswer } from '../../src/model/query/value-colours.js';
-import { getGuestDashboard, queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { getGuestDashboard, queryGuestMetric } from '../../src/service/guest/reads.js';
+import { encodeReply } from '../../src/service/metrics/contract.js';
 import { columnRef, metric, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { definitionSchemas } from '../../src/contract/guest-chat.js';
 import { calendar } from '../../src/deliver/calendar.js';
 import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
 import type { Assistant } from '../../src/model/chat/assistant.js';
@@ -11,13 +10,14 @@ import type { ApiKeyCaller, GuestCaller } from '../../src/model/guest/caller.js'
 import type { Engine } from '../../src/model/query/engine.js';
 import { createTag } from '../../src/platform/caches/tags.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys/keys.js';
-import type { Store } from '../../src/store/store.js';
-import { createStore } from '../../src/store/store.js';
-import type { Tables } from '../../src/store/tables.js';
-import { type CreateGuestToken, createGuestToken } from '../../src/usecases/credentials/guest-tokens.js';
-import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
-import { createEmbed } from '../../src/usecases/embeds/embeds.js';
-import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { definitionSchemas } from '../../src/service/chat/contract/chat.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/embeds.js';
+import { createEmbed } from '../../src/service/embeds/embeds.js';
+import { queryGuestMetric } from '../../src/service/guest/reads.js';
+import { type CreateGuestToken, createGuestToken } from '../../src/service/guest-tokens/guest-tokens.js';
+import type { Store } from '../../src/service/store/store.js';
+import { createStore } from '../../src/service/store/store.js';
+import type { Tables } from '../../src/service/store/tables.js';
 import {
   byClients,
   columnRef,

@@ -1,10 +1,10 @@
 /** The layout of a dashboard: whatever is done, tiles stay on the 12 columns, never overlap, and none is lost. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { importedData } from '../../src/contract/dashboard-versions.js';
-import { saveGuestLayout } from '../../src/contract/guest-boards.js';
 import type { Tile, TileContent } from '../../src/model/dashboard/tile.js';
 import { pictureFault, tileFaults } from '../../src/model/dashboard/tile.js';
+import { importedData } from '../../src/service/dashboards/contract/versions.js';
+import { saveGuestLayout } from '../../src/service/guest/contract/boards.js';
 import { Arranger } from '../../src/web/editor/arranger.js';
 import {
   arrange,

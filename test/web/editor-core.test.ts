@@ -4,8 +4,6 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { metricDefinition } from '../../src/contract/dashboard-export.js';
-import { newGuestDefinition } from '../../src/contract/guest-definition.js';
 import { chartTypes } from '../../src/model/dashboard/chart.js';
 import { definitionFaults } from '../../src/model/dashboard/definition.js';
 import { aggregates, type Calculation, type ConditionTree } from '../../src/model/dashboard/metric.js';
@@ -15,6 +13,8 @@ import type { Predicate, Scalar } from '../../src/model/filter/filter.js';
 import { guestFields } from '../../src/model/guest/fields.js';
 import { guestFaults, type NewGuestDefinition } from '../../src/model/guest/metric.js';
 import { Refusal } from '../../src/model/refusal.js';
+import { metricDefinition } from '../../src/service/dashboards/contract/export.js';
+import { newGuestDefinition } from '../../src/service/guest/contract/definition.js';
 import { searchFields } from '../../src/web/editor/catalogue.js';
 import { cautionsOf } from '../../src/web/editor/cautions.js';
 import { chartFits, chartNeed, suggestedChart } from '../../src/web/editor/charts.js';

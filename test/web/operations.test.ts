@@ -1,6 +1,6 @@
 /** The browser calls operations by tables of its own, which hold no code of the declarations. Both say the same. */
 import { expect, test } from 'vitest';
-import { operations } from '../../src/compose/operations.js';
+import { operations } from '../../src/service/operations.js';
 import * as guestOperations from '../../src/web/base/guest-operations.js';
 import { requestOf } from '../../src/web/base/operations.js';
 import { routes } from '../../src/web/studio/base/operations.js';

@@ -1,8 +1,8 @@
 /** Cards and tiles on the clipboard: what is copied comes out the same under new ids, and any other text is refused. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { importedData } from '../../src/contract/dashboard-versions.js';
 import type { Tile } from '../../src/model/dashboard/tile.js';
+import { importedData } from '../../src/service/dashboards/contract/versions.js';
 import { clipOf, missingFilters, readClip, withClip, withoutParts } from '../../src/web/studio/base/clip.js';
 import type { TemplateData } from '../../src/web/studio/base/template.js';
 import { contents } from '../domain/boards.js';

@@ -1,6 +1,6 @@
 /** Embeds of the organization's dashboards, as the service lists them and as a file describes them. Pure. */
 import type { z } from 'zod';
-import type { listEmbeds } from '../../contract/embeds.js';
+import type { listEmbeds } from '../../service/embeds/contract/embeds.js';
 import { type EmbedFile, embedFile, fileIdsOf, type StoredDashboard } from './formats.js';
 
 export type StoredEmbed = { readonly embedId: string; readonly value: EmbedFile };

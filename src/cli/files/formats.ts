@@ -4,14 +4,14 @@
  * compared. Reads and writes nothing.
  */
 import { z } from 'zod';
-import type { getDashboardContent } from '../../contract/dashboard-content.js';
-import { dashboardData, exportVersion } from '../../contract/dashboard-export.js';
-import { createDatamart } from '../../contract/datamart-writes.js';
-import type { listDatamarts } from '../../contract/datamarts.js';
-import { createEmbed } from '../../contract/embeds.js';
 import { policySchema } from '../../gateway/policy/schema.js';
 import { isSameJson } from '../../model/canonical-json.js';
 import { identifier, list } from '../../platform/http/interface/fields.js';
+import type { getDashboardContent } from '../../service/dashboards/contract/content.js';
+import { dashboardData, exportVersion } from '../../service/dashboards/contract/export.js';
+import type { listDatamarts } from '../../service/datamarts/contract/datamarts.js';
+import { createDatamart } from '../../service/datamarts/contract/writes.js';
+import { createEmbed } from '../../service/embeds/contract/embeds.js';
 
 export type Kind = 'datamart' | 'dashboard' | 'embed' | 'policy';
 type Json = Readonly<Record<string, unknown>>;

@@ -1,13 +1,13 @@
 /** Does one step of a plan at the service. */
 import { dirname } from 'node:path';
-import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
-import { exportVersion } from '../../contract/dashboard-export.js';
-import { deleteTemplate, importDashboard } from '../../contract/dashboards.js';
-import { createDatamart, updateDatamart } from '../../contract/datamart-writes.js';
-import { deleteDatamart } from '../../contract/datamarts.js';
-import { updateEmbed } from '../../contract/embed-settings.js';
-import { createEmbed, deleteEmbed } from '../../contract/embeds.js';
 import type { Call } from '../../platform/http/interface/client.js';
+import { getDashboardContent, replaceDashboardContent } from '../../service/dashboards/contract/content.js';
+import { deleteTemplate, importDashboard } from '../../service/dashboards/contract/dashboards.js';
+import { exportVersion } from '../../service/dashboards/contract/export.js';
+import { deleteDatamart } from '../../service/datamarts/contract/datamarts.js';
+import { createDatamart, updateDatamart } from '../../service/datamarts/contract/writes.js';
+import { createEmbed, deleteEmbed } from '../../service/embeds/contract/embeds.js';
+import { updateEmbed } from '../../service/embeds/contract/settings.js';
 import { type DashboardFile, type EmbedFile, fileIdsOf, type StoredDashboard, storedDashboard } from './formats.js';
 import type { DashboardStep, DatamartStep, EmbedStep, PlanStep, PolicyStep } from './plan.js';
 import { writePolicyText } from './policies.js';

@@ -1,11 +1,11 @@
 /** What the service has of the kinds that files describe. Reads only. */
-import { getDashboardContent } from '../../contract/dashboard-content.js';
-import { listDatamarts } from '../../contract/datamarts.js';
-import { listDatasources } from '../../contract/datasources.js';
-import { listEmbeds } from '../../contract/embeds.js';
-import { listDashboards } from '../../contract/workspace-dashboards.js';
-import { listWorkspaces } from '../../contract/workspaces.js';
 import type { Call } from '../../platform/http/interface/client.js';
+import { getDashboardContent } from '../../service/dashboards/contract/content.js';
+import { listDashboards } from '../../service/dashboards/contract/workspace-dashboards.js';
+import { listDatamarts } from '../../service/datamarts/contract/datamarts.js';
+import { listDatasources } from '../../service/datasources/contract/datasources.js';
+import { listEmbeds } from '../../service/embeds/contract/embeds.js';
+import { listWorkspaces } from '../../service/workspaces/contract.js';
 import { type StoredEmbeds, storedEmbeds } from './embeds.js';
 import { type DatamartFile, listedDatamart, type StoredDashboard, storedDashboard } from './formats.js';
 import { readStoredPolicy, type StoredPolicy } from './policies.js';

@@ -1,17 +1,17 @@
 /** Writes what `init` drafted into a service of this folder, by the operations of the interface. */
 import { join } from 'node:path';
-import { createApiKey } from '../../contract/api-keys.js';
-import { exportVersion } from '../../contract/dashboard-export.js';
-import { importDashboard } from '../../contract/dashboards.js';
-import { createDataApp } from '../../contract/data-apps.js';
-import { createDatamart } from '../../contract/datamart-writes.js';
-import { createDatasource } from '../../contract/datasources.js';
-import { createWorkspace } from '../../contract/workspaces.js';
 import { startLocalService } from '../../main.js';
 import { type FirstDashboard, layOut } from '../../model/dashboard/first/first-dashboard.js';
 import { type ColumnRef, type Datamart, qualifiedName } from '../../model/datamart/datamart.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import { type Call, createClient } from '../../platform/http/interface/client.js';
+import { importDashboard } from '../../service/dashboards/contract/dashboards.js';
+import { exportVersion } from '../../service/dashboards/contract/export.js';
+import { createDataApp } from '../../service/data-apps/contract/data-apps.js';
+import { createDatamart } from '../../service/datamarts/contract/writes.js';
+import { createDatasource } from '../../service/datasources/contract/datasources.js';
+import { createApiKey } from '../../service/keys/contract/api-keys.js';
+import { createWorkspace } from '../../service/workspaces/contract.js';
 import { definitionsOf, readFolder, writeFolder } from '../files/folder.js';
 import { readStored } from '../files/service.js';
 import { createHttpTransport } from '../kit/transport.js';

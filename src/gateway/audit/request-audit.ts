@@ -2,11 +2,11 @@
  * The audit entries of `POST /embed-token`: each minted token, written before the token is answered, and each denial.
  * It never changes the outcome of a request, except that a mint that cannot be recorded is not answered.
  */
-import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Log } from '../../platform/logs/log.js';
 import { createCounts } from '../../platform/work/window-counts.js';
+import type { GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
 import type { Session } from '../authenticate/signed-session.js';
 import { type GatewayMetrics, noGatewayMetrics } from '../common/metrics.js';
 import { type EmbedTokenBody, gatewayErrors, isGatewayCode } from '../common/wire.js';

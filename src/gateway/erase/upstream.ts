@@ -4,11 +4,11 @@
  * delete. Such a service takes no fence: an eraser that was presumed dead and goes on after a new sign-up may delete
  * embeds of it, which the next login creates again.
  */
-import { eraseClient } from '../../contract/client-erasure.js';
-import { deleteDashboard } from '../../contract/dashboards.js';
-import { deleteEmbed, listEmbeds } from '../../contract/embeds.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { deleteDashboard } from '../../service/dashboards/contract/dashboards.js';
+import { eraseClient } from '../../service/data-apps/contract/client-erasure.js';
+import { deleteEmbed, listEmbeds } from '../../service/embeds/contract/embeds.js';
 import type { Erased, Eraser } from '../common/eraser.js';
 import { unavailable } from '../upstream/unavailable.js';
 

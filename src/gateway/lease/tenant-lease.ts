@@ -6,11 +6,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { createDashboardEmbed } from '../../contract/dashboard-embeds.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Call } from '../../platform/http/interface/client.js';
 import type { Operation } from '../../platform/http/interface/operation.js';
+import { createDashboardEmbed } from '../../service/dashboards/contract/embeds.js';
 import type { Ledger, TenantState } from '../ledger/ledger.js';
 import { isAlive, tenantLeasePrefix } from '../ledger/processes.js';
 import { insertTenant } from '../tenant/records.js';

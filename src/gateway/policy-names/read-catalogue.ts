@@ -1,13 +1,13 @@
 /** Reads from the service what it has of a policy's names. Reads names alone, never rows. */
-import { getDashboardContent } from '../../contract/dashboard-content.js';
-import { exportEmbed } from '../../contract/dashboards.js';
-import { listDatamartColumns } from '../../contract/datamart-columns.js';
-import { listEmbeds } from '../../contract/embeds.js';
-import { listDashboardMetrics, listDashboards } from '../../contract/workspace-dashboards.js';
-import { listWorkspaces } from '../../contract/workspaces.js';
 import type { DashboardContent } from '../../model/dashboard/dashboard.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { mapBounded } from '../../platform/work/bounded.js';
+import { getDashboardContent } from '../../service/dashboards/contract/content.js';
+import { exportEmbed } from '../../service/dashboards/contract/dashboards.js';
+import { listDashboardMetrics, listDashboards } from '../../service/dashboards/contract/workspace-dashboards.js';
+import { listDatamartColumns } from '../../service/datamarts/contract/columns.js';
+import { listEmbeds } from '../../service/embeds/contract/embeds.js';
+import { listWorkspaces } from '../../service/workspaces/contract.js';
 import type { CatalogueBoard, NameCatalogue, PolicyName } from '../policy/names.js';
 import type { Policy } from '../policy/policy.js';
 import type { Capabilities } from '../upstream/capabilities.js';

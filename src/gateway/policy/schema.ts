@@ -3,13 +3,13 @@
  * expression.ts defines the meaning of expressions, and combine.ts how rules combine.
  */
 import { z } from 'zod';
-import { accessSettings } from '../../contract/embeds.js';
 import { allowanceNames, allowances } from '../../model/dashboard/embed.js';
 import { guestPermissionNames } from '../../model/guest/grant.js';
 import { recordOf } from '../../model/record-of.js';
 import { channelName } from '../../platform/config/channels.js';
 import { domainName } from '../../platform/config/settings.js';
 import { filterColumns, identifier } from '../../platform/http/interface/fields.js';
+import { accessSettings } from '../../service/embeds/contract/embeds.js';
 import { claimTypes } from './expression.js';
 
 /**

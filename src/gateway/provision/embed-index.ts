@@ -1,7 +1,7 @@
-import { listEmbeds } from '../../contract/embeds.js';
 import type { Clock } from '../../model/ports.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { createSingleFlight } from '../../platform/work/single-flight.js';
+import { listEmbeds } from '../../service/embeds/contract/embeds.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/unavailable.js';
 

@@ -4,11 +4,11 @@
  * results. An existing dashboard is adopted only after it is verified.
  */
 import { randomUUID } from 'node:crypto';
-import { createDashboardEmbed } from '../../contract/dashboard-embeds.js';
-import { deleteDashboard } from '../../contract/dashboards.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import { UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { deleteDashboard } from '../../service/dashboards/contract/dashboards.js';
+import { createDashboardEmbed } from '../../service/dashboards/contract/embeds.js';
 import type { Audit } from '../audit/audit.js';
 import type { Policy, Template } from '../policy/policy.js';
 import { unavailable } from '../upstream/unavailable.js';

@@ -3,8 +3,8 @@
  * content. A new copy's content gives the version, since each of its metrics names the metric that it was copied from.
  */
 import { hash } from 'node:crypto';
-import type { DashboardExport } from '../../contract/dashboard-export.js';
 import { canonicalJson } from '../../model/canonical-json.js';
+import type { DashboardExport } from '../../service/dashboards/contract/export.js';
 
 /** The content of an export. */
 export type ExportedContent = DashboardExport['data'];

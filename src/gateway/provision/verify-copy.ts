@@ -1,11 +1,11 @@
 /** Verifies a copy at the upstream: its owner, and whether it has the template's metrics. */
-import { exportEmbed } from '../../contract/dashboards.js';
-import { listEmbedMetrics } from '../../contract/embeds.js';
-import { listDashboardMetrics } from '../../contract/workspace-dashboards.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import type { Log } from '../../platform/logs/log.js';
+import { exportEmbed } from '../../service/dashboards/contract/dashboards.js';
+import { listDashboardMetrics } from '../../service/dashboards/contract/workspace-dashboards.js';
+import { listEmbedMetrics } from '../../service/embeds/contract/embeds.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/unavailable.js';
 import type { EmbedIndex } from './embed-index.js';

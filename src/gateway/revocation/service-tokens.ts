@@ -3,10 +3,10 @@
  * supports it.
  */
 import type { z } from 'zod';
-import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import type { Log } from '../../platform/logs/log.js';
+import { listGuestTokens, revokeGuestTokens } from '../../service/guest-tokens/contract/admin.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 
 /**

@@ -2,10 +2,14 @@
  * Reads and writes tenants' copies at the service. A write sends the digest that was read, and fails if the copy has
  * changed since.
  */
-import { getDashboardContent, replaceDashboardContent, tryDashboardContent } from '../../contract/dashboard-content.js';
 import type { DashboardContent, TriedMetric } from '../../model/dashboard/dashboard.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
+import {
+  getDashboardContent,
+  replaceDashboardContent,
+  tryDashboardContent,
+} from '../../service/dashboards/contract/content.js';
 import type { TenantDashboard } from './model.js';
 
 /** The current content of a copy. `digest` comes from the service and identifies exactly this content. */

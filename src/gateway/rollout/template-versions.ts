@@ -3,11 +3,11 @@
  * It tells which content a tenant's copy was made from. Editions are the order in which a template had its versions.
  */
 import { type Selectable, sql } from 'kysely';
-import { getDashboardContent } from '../../contract/dashboard-content.js';
 import { canonicalJson } from '../../model/canonical-json.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { getDashboardContent } from '../../service/dashboards/contract/content.js';
 import type { Ledger, LedgerTables } from '../ledger/ledger.js';
 import { type TemplateContent, templateVersionOf, tilesIn } from '../provision/template-version.js';
 import type { Capabilities } from '../upstream/capabilities.js';

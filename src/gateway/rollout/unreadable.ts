@@ -1,7 +1,7 @@
 /** A template is not rolled out while a metric of it reads a table whose rows belong to nobody: no query answers it. */
-import { listUnreadableMetrics } from '../../contract/dashboard-content.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Call } from '../../platform/http/interface/client.js';
+import { listUnreadableMetrics } from '../../service/dashboards/contract/content.js';
 import type { Policy } from '../policy/policy.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import type { TemplateVersion } from './template-versions.js';

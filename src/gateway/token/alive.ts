@@ -1,7 +1,7 @@
 /** Asks the service whether it still takes a guest token. Not part of the interface, so not every service can say. */
 import { hash } from 'node:crypto';
-import { listGuestTokens } from '../../contract/guest-token-admin.js';
 import type { Call } from '../../platform/http/interface/client.js';
+import { listGuestTokens } from '../../service/guest-tokens/contract/admin.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 
 export type AliveOptions = { readonly upstream: Call; readonly capabilities: Pick<Capabilities, 'supports'> };

@@ -4,10 +4,10 @@
  * `shownEmbeds` lists what a token gives access to: the client's dashboards and these embeds, without those that the
  * restrictions hide.
  */
-import { listEmbeds } from '../../contract/embeds.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { createLru } from '../../platform/work/lru.js';
 import { createSingleFlight } from '../../platform/work/single-flight.js';
+import { listEmbeds } from '../../service/embeds/contract/embeds.js';
 import type { GrantedEmbed } from '../common/wire.js';
 import { type Grant, undecided } from '../policy/decide.js';
 import type { ProvisionedDashboard } from '../provision/provision.js';

@@ -2,8 +2,8 @@
  * Builds the guest-token request of a grant. Binds every restriction to every granted dashboard or, if it applies to
  * metrics, to every metric that is not hidden. The service refuses the mint if it does not know a name in the request.
  */
-import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import { Refusal } from '../../model/refusal.js';
+import type { GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
 import type { Session } from '../authenticate/signed-session.js';
 import type { Bound, BoundValues } from '../policy/combine.js';
 import { type Grant, undecided } from '../policy/decide.js';

@@ -1,8 +1,8 @@
-import { listEmbedMetrics } from '../../contract/embeds.js';
 import type { Clock } from '../../model/ports.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { createLru } from '../../platform/work/lru.js';
 import { createSingleFlight } from '../../platform/work/single-flight.js';
+import { listEmbedMetrics } from '../../service/embeds/contract/embeds.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';
 import { isUnreachable, unavailable } from '../upstream/unavailable.js';
 

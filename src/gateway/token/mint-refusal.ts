@@ -1,7 +1,7 @@
 /** Converts a refused mint to the gateway's error. A mint is never retried with fewer restrictions. */
-import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import { Refusal } from '../../model/refusal.js';
 import { UpstreamRefusal } from '../../platform/http/interface/client.js';
+import type { GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
 import { Unavailable, unavailable } from '../upstream/unavailable.js';
 
 /**

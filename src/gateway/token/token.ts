@@ -5,10 +5,10 @@
  * response.
  */
 import { hash } from 'node:crypto';
-import { createGuestToken, type GuestTokenRequest } from '../../contract/guest-tokens.js';
 import type { Clock } from '../../model/ports.js';
 import type { Call } from '../../platform/http/interface/client.js';
 import { WaitedTooLong } from '../../platform/redis/sharing.js';
+import { createGuestToken, type GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
 import type { Minted } from '../audit/request-audit.js';
 import { encodeClientId } from '../common/dashboard-id.js';
 import type { TenantLeases } from '../lease/tenant-lease.js';

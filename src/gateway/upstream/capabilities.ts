@@ -3,24 +3,24 @@
  * checks for it here first, so that another maker's service gets a clear "not supported" error. A capability only makes
  * a result faster or adds an operation. No security decision depends on one.
  */
-import { eraseClient } from '../../contract/client-erasure.js';
-import {
-  getDashboardContent,
-  listUnreadableMetrics,
-  replaceDashboardContent,
-  tryDashboardContent,
-} from '../../contract/dashboard-content.js';
-import { deleteDashboard, exportEmbed, importDashboard } from '../../contract/dashboards.js';
-import { listDatamartColumns } from '../../contract/datamart-columns.js';
-import { listEmbeds } from '../../contract/embeds.js';
-import { createGuestBoard } from '../../contract/guest-own-boards.js';
-import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
 import { type Capability, capabilityNames } from '../../model/capability.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import type { WireResponse } from '../../platform/http/interface/client.js';
 import type { Operation } from '../../platform/http/interface/operation.js';
 import { createSingleFlight } from '../../platform/work/single-flight.js';
+import {
+  getDashboardContent,
+  listUnreadableMetrics,
+  replaceDashboardContent,
+  tryDashboardContent,
+} from '../../service/dashboards/contract/content.js';
+import { deleteDashboard, exportEmbed, importDashboard } from '../../service/dashboards/contract/dashboards.js';
+import { eraseClient } from '../../service/data-apps/contract/client-erasure.js';
+import { listDatamartColumns } from '../../service/datamarts/contract/columns.js';
+import { listEmbeds } from '../../service/embeds/contract/embeds.js';
+import { createGuestBoard } from '../../service/guest/contract/own-boards.js';
+import { listGuestTokens, revokeGuestTokens } from '../../service/guest-tokens/contract/admin.js';
 import { isUnreachable } from './unavailable.js';
 
 type Entry = {

@@ -1,8 +1,8 @@
-import { listEmbeds } from '../../contract/embeds.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { systemTiming, type Timing } from '../../platform/logs/timing.js';
+import { listEmbeds } from '../../service/embeds/contract/embeds.js';
 import { type GatewayMetrics, noGatewayMetrics } from '../common/metrics.js';
 import type { Capabilities } from './capabilities.js';
 import { callOnce, type Resilience } from './resilience.js';

@@ -5,7 +5,7 @@ import { breathe } from '../work/breathe.js';
 
 /**
  * Derives the tags' own key from the installation's first encryption key, so that a tag says nothing about sealed texts.
- * Tags are stored, so their key outlives that encryption key: store/key-canary.ts keeps it.
+ * Tags are stored, so their key outlives that encryption key: service/store/key-canary.ts keeps it.
  */
 export const tagKeyOf = (encryptionKey: Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', encryptionKey, '', 'guestlist answer tags', 32));

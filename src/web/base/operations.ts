@@ -1,5 +1,5 @@
 /** Operations of the service, as the browser calls them: with the types of their declaration, by a table of routes. */
-import type { OperationAnswer, OperationInput, Operations } from '../../compose/operations.js';
+import type { OperationAnswer, OperationInput, Operations } from '../../service/operations.js';
 
 export type { OperationAnswer, OperationInput };
 

@@ -1,0 +1,88 @@
+/**
+ * Answers a metric that an author of the host writes, before it is saved: also one in SQL or with expressions, which no
+ * guest may send. It is read as the guest of the caller would read it: the same dashboard, tenant scope, restrictions
+ * and limits.
+ */
+import { definitionSqlParts } from '../../model/dashboard/content-sql.js';
+import { definitionFaults } from '../../model/dashboard/definition.js';
+import type { MetricDefinition } from '../../model/dashboard/metric.js';
+import { definitionTypeFaults } from '../../model/dashboard/type-faults.js';
+import { assertDefines } from '../../model/guest/access.js';
+import type { AuthorCaller } from '../../model/guest/caller.js';
+import type { GuestQuery, MetricReply } from '../../model/guest/view.js';
+import type { Clock } from '../../model/ports.js';
+import { compared } from '../../model/query/comparison.js';
+import type { Engine, MetricQuestion, RequestSignal } from '../../model/query/engine.js';
+import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { Refusal } from '../../model/refusal.js';
+import { sqlPartFaults } from '../datamarts/sql-faults.js';
+import { unsavedMetric } from '../guest/preview.js';
+import { openDashboard, questionFor } from '../guest/scope.js';
+import type { Store } from '../store/store.js';
+import { typeMessage } from './type-check.js';
+
+type Deps = {
+  readonly store: Store;
+  readonly engine: Pick<Engine, 'until' | 'statement'>;
+  readonly clock: Clock;
+  readonly sqlRewriter: SqlRewriter;
+};
+
+export type AuthoredMetric = Pick<GuestQuery, 'dashboardFilter' | 'metricFilter' | 'sort' | 'limit' | 'offset'> & {
+  readonly dashboardId: string;
+  readonly definition: MetricDefinition;
+};
+
+/** Throws INVALID_REQUEST_BODY with a line for each of the first ten faults, which starts with the fault's JSON path. */
+const assertSound = async (
+  { sqlRewriter }: Deps,
+  { datamart, datasource }: MetricQuestion,
+  definition: MetricDefinition,
+): Promise<void> => {
+  const parts = definitionSqlParts(definition);
+  const faults = [
+    ...definitionFaults(definition, datamart),
+    ...definitionTypeFaults(definition, datamart),
+    ...(await sqlPartFaults(sqlRewriter, datasource.datasourceType, [datamart], parts)),
+  ];
+  if (faults.length === 0) return;
+  const lines = faults.slice(0, 10).map((fault) => `definition.${fault}`);
+  throw new Refusal('INVALID_REQUEST_BODY', lines.join('\n'), { reason: 'guest-definition' });
+};
+
+/** A restriction that names metrics one by one would not bind one that is not saved, so its token is refused. */
+const open = async (deps: Deps, { grant }: AuthorCaller, { dashboardId, definition, ...asked }: AuthoredMetric) => {
+  assertDefines(grant);
+  const opened = await openDashboard(deps.store, grant, dashboardId);
+  const metric = unsavedMetric(grant, opened, definition);
+  const target = { opened, metric, dashboards: [opened.dashboard] };
+  const query = { metricId: metric.metricId, ...asked };
+  const question = await questionFor(deps.store, grant, target, query, deps.clock.now());
+  await assertSound(deps, question, definition);
+  return { metric, question };
+};
+
+/** The database's refusal in words for who wrote the metric. */
+const explained = <R>(work: Promise<R>): Promise<R> =>
+  work.catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.code, typeMessage(error), { reason: error.reason, cause: error });
+  });
+
+/** Returns the answer. Stores nothing. */
+export const previewAuthoredMetric =
+  (deps: Deps) =>
+  async (caller: AuthorCaller, command: AuthoredMetric, signal: AbortSignal): Promise<MetricReply> => {
+    const startedMs = deps.clock.now().getTime();
+    const { metric, question } = await open(deps, caller, command);
+    const answer = await explained(compared(deps.engine.until(signal).query)(question));
+    return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - startedMs };
+  };
+
+/** Returns the statement that `previewAuthoredMetric` would run, with placeholders for values. Reads no row. */
+export const describeAuthoredMetric =
+  (deps: Deps) =>
+  async (caller: AuthorCaller, command: AuthoredMetric, signal: RequestSignal): Promise<string> => {
+    const { question } = await open(deps, caller, command);
+    return explained(deps.engine.statement(question, signal));
+  };

@@ -1,0 +1,148 @@
+/** The parts of a datamart, as requests send them. */
+import { z } from 'zod';
+import { identifier, limits, list, text } from '../../../platform/http/interface/fields.js';
+import { dates, numbers } from '../../common/contract/metric-parts.js';
+
+export const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne']);
+export const join = z.enum(['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']);
+
+/** The expression of a custom column. The engine parses it and never runs the text itself. */
+export const expression = z
+  .string()
+  .max(limits.sqlLength)
+  .regex(/^[^\0\p{Cs}]*$/u, 'text without NUL, in well-formed Unicode');
+
+/** How numbers are written, as a chart has it. */
+export const columnNumbers = z.strictObject(numbers);
+
+/** How dates are written, as a chart has it. */
+export const columnDates = z.strictObject(dates);
+
+const column = z
+  .strictObject({
+    name: identifier,
+    alias: text.optional(),
+    label: text.optional(),
+    isHide: z.boolean().default(false),
+    isCustomColumn: z.boolean().optional().describe('True for a custom column, which requires `sql`.'),
+    sql: expression
+      .optional()
+      .describe(
+        'Only for a custom column: an expression over columns of the same table, in the SQL of the datasource.',
+      ),
+    isAggregate: z.boolean().optional().describe('True: measures on this column get the drop type AGGREGATE.'),
+    allowAggregate: z.boolean().optional().describe('True: a measure on this column uses `defaultAggregation`.'),
+    defaultAggregation: identifier.nullish().describe('For example `SUM` or `COUNT_DISTINCT`.'),
+    isApplyTimezone: z.boolean().optional().describe('True: values are converted to the timezone of the guest token.'),
+    isBoolean: z
+      .boolean()
+      .optional()
+      .describe(
+        'Only for a `tinyint(1)` of MySQL or MariaDB, which holds numbers: true declares that every number except 0 means true. Left out: as it was; false in a new datamart.',
+      ),
+    defaultSort: z.enum(['ASC', 'DESC', '']).nullish().describe('Empty, null or missing clears it.'),
+    numbers: columnNumbers
+      .nullish()
+      .describe('How numbers of the column are written in new metrics and in rows behind metrics.'),
+    dates: columnDates
+      .nullish()
+      .describe('How dates of the column are written in new metrics and in rows behind metrics.'),
+  })
+  .refine(({ isCustomColumn, sql }) => isCustomColumn !== true || (sql !== undefined && sql.trim() !== ''), {
+    path: ['sql'],
+    message: 'an expression, since isCustomColumn is true',
+  })
+  // spec-gap: dropping the expression silently would leave a plain column that the caller takes for a custom one.
+  .refine(({ isCustomColumn, sql }) => isCustomColumn === true || sql === undefined || sql === '', {
+    path: ['sql'],
+    message: 'nothing or an empty text, unless isCustomColumn is true',
+  });
+
+export const table = z.strictObject({
+  name: identifier.describe('Name of a table of the datasource; case-sensitive.'),
+  schemaName: identifier.optional().describe('Defaults to the datasource’s default schema.'),
+  clientColumn: identifier.nullish().describe('For TABLE tenancy: the column that holds the clientId.'),
+  tenancyPath: identifier
+    .nullish()
+    .describe(
+      'For TABLE tenancy, in a table without `clientColumn` that has several paths to a tenant’s table: the `relationshipName` to follow.',
+    ),
+  isHide: z.boolean().optional(),
+  label: text.optional(),
+  wildcard: identifier.nullish().describe('Index pattern, for OpenSearch only.'),
+  columns: list(column, limits.columns).min(1).describe('Columns of the datasource, and custom columns.'),
+});
+
+const tableTenancyFields = [
+  'clientColumnType',
+  'schemaName',
+  'tableName',
+  'tableClientNameColumn',
+  'tablePrimaryKeyColumn',
+] as const;
+
+const level = z.enum(['TABLE', 'DATABASE', 'MULTI_DATABASE']);
+
+const tenancyFields = {
+  clientColumnType: z
+    .enum(['NUMBER', 'STRING'])
+    .optional()
+    .describe('Required for TABLE, as are the next four fields.'),
+  schemaName: identifier.optional(),
+  tableName: identifier.optional().describe('The client master table: one row for each client.'),
+  tableClientNameColumn: identifier.optional().describe('Its column with the clients’ names.'),
+  tablePrimaryKeyColumn: identifier.optional().describe('Its column with the client ids.'),
+  primaryDatabase: identifier
+    .nullish()
+    .describe(
+      'For DATABASE and MULTI_DATABASE: the database that belongs to no client. With MULTI_DATABASE, its tables are shared by all clients, and each must be listed in `sharedTables`.',
+    ),
+};
+
+type Settings = { readonly [Field in (typeof tableTenancyFields)[number] | 'tenancyLevel']?: string | undefined };
+
+const checkTableTenancy = (settings: Settings, context: z.RefinementCtx): void => {
+  if (settings.tenancyLevel !== 'TABLE') return;
+  for (const field of tableTenancyFields) {
+    if (settings[field] === undefined) {
+      context.addIssue({ code: 'custom', path: [field], message: 'a value, since tenancyLevel is TABLE' });
+    }
+  }
+};
+
+export const tenancySettings = z
+  .strictObject({ tenancyLevel: level.optional().describe('If missing, the stored level is kept.'), ...tenancyFields })
+  .superRefine(checkTableTenancy);
+
+/** Settings of a new datamart. The tenancy level is required, since there is no stored one to keep. */
+export const newTenancySettings = z
+  .strictObject({ tenancyLevel: level, ...tenancyFields })
+  .superRefine(checkTableTenancy);
+
+export const relationship = z.strictObject({
+  parentTableName: identifier.describe('`schema.table`, or only the table name if it is unique.'),
+  parentColumnName: identifier,
+  childTableName: identifier,
+  childColumnName: identifier,
+  relationshipName: identifier,
+  cardinality: cardinality.nullish(),
+  join: join.nullish().describe('Defaults to LEFT JOIN.'),
+});
+
+/**
+ * One day, in seconds. Revoked and erased rows are unreachable at once; they leave the cache after this time at the
+ * latest.
+ */
+const maxCacheTtlSeconds = 86_400;
+
+export const cacheTtlSeconds = z
+  .number()
+  .int()
+  .min(0)
+  .max(maxCacheTtlSeconds)
+  .nullish()
+  .describe('Seconds for which an answer is cached for the same client; 0: never. Null: the server’s setting applies.');
+
+export const sharedTables = list(identifier).describe(
+  'Names of the tables whose rows all tenants may read; `*` is refused. Every other table needs a `clientColumn`, or a relationship to a tenant’s table.',
+);

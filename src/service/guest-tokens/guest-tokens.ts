@@ -1,0 +1,165 @@
+/**
+ * Operation 1. Every name in the request is resolved and checked once, here. A setting that cannot be enforced is
+ * refused at mint.
+ */
+import { isTimezone } from '../../model/filter/date-range.js';
+import type { ApiKeyCaller } from '../../model/guest/caller.js';
+import type {
+  AccessPermissions,
+  DashboardValues,
+  GuestGrant,
+  GuestPermissions,
+  MetricValues,
+} from '../../model/guest/grant.js';
+import type { Clock, Ids, Tokens } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
+import { loadTenantScope } from '../datamarts/tenant-scope.js';
+import type { SourceScope } from '../embeds/source.js';
+import type { Store } from '../store/store.js';
+import { type MintScope, openScope, pinDashboards } from './mint-scope.js';
+import {
+  assertExactNumbers,
+  checkAppFilters,
+  checkHiddenFilters,
+  checkRlsSettings,
+  resolveDashboardFilters,
+  resolveHiddenMetrics,
+} from './mint-settings.js';
+
+export type CreateGuestToken = {
+  readonly clientId: string;
+  readonly dataAppName: string;
+  readonly params?:
+    | {
+        readonly allowedEmbeds?: readonly string[] | undefined;
+        readonly rlsSettings?: readonly MetricValues[] | undefined;
+        readonly appFilters?: readonly MetricValues[] | undefined;
+        readonly dashboardAppFilters?: readonly DashboardValues[] | undefined;
+        readonly hideDashboardFilters?: readonly string[] | undefined;
+        readonly hideDashboardMetrics?:
+          | readonly { readonly dashboardId: string; readonly metricIds: readonly string[] }[]
+          | undefined;
+        readonly userIdentifier?: string | undefined;
+        readonly timezone?: string | undefined;
+        readonly accessPermissions?: AccessPermissions | undefined;
+      }
+    | undefined;
+  readonly permissions?: GuestPermissions | undefined;
+  readonly expiryTime?: number | undefined;
+  readonly datasourceName?: string | undefined;
+  readonly datamartName?: string | undefined;
+};
+
+type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly tokens: Tokens };
+
+const assertDataApp = (caller: ApiKeyCaller, command: CreateGuestToken): void => {
+  if (caller.dataAppName !== command.dataAppName) {
+    throw new Refusal('AUTHENTICATION_ERROR', 'API key is invalid or expired', { reason: 'key-of-another-data-app' });
+  }
+};
+
+const assertTimezone = (timezone: string | undefined): void => {
+  if (timezone !== undefined && !isTimezone(timezone)) {
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      `params.timezone: ${JSON.stringify(timezone)} is no IANA timezone, such as "Europe/Vienna".`,
+    );
+  }
+};
+
+/**
+ * Returns the datamart and datasource that a token is scoped to. Throws if a name is unknown, or the datamart is not of
+ * the datasource.
+ */
+const scopeSources = async (store: Store, command: CreateGuestToken): Promise<SourceScope> => {
+  const { datasourceName, datamartName } = command;
+  const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
+  if (datasourceName !== undefined && datasource === undefined) {
+    throw new Refusal('DATASOURCE_NAME_ERROR', `There is no datasource named ${JSON.stringify(datasourceName)}.`);
+  }
+  const datasourceId = datasource?.id ?? null;
+  if (datamartName === undefined) return { datamartId: null, datasourceId };
+  const datamart = await store.datamarts.findByName(datamartName);
+  if (datamart === undefined) {
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      `datamartName: there is no datamart named ${JSON.stringify(datamartName)}.`,
+    );
+  }
+  if (datasource !== undefined && datamart.datasourceId !== datasource.id) {
+    throw new Refusal(
+      'DATASOURCE_NAME_ERROR',
+      `Datamart ${JSON.stringify(datamartName)} is not of datasource ${JSON.stringify(datasourceName)}.`,
+    );
+  }
+  await loadTenantScope(store, datamart, command.clientId);
+  return { datamartId: datamart.id, datasourceId };
+};
+
+const grantOf = async (
+  deps: Deps,
+  scope: MintScope,
+  command: CreateGuestToken,
+): Promise<Omit<GuestGrant, keyof SourceScope>> => {
+  const { params = {}, permissions = {}, expiryTime } = command;
+  const moment = { now: deps.clock.now(), timezone: params.timezone ?? null };
+  const rlsSettings = params.rlsSettings ?? [];
+  const appFilters = params.appFilters ?? [];
+  assertExactNumbers({ rlsSettings, appFilters, dashboardAppFilters: params.dashboardAppFilters ?? [] });
+  await checkRlsSettings(scope, rlsSettings);
+  await checkAppFilters(scope, appFilters, moment);
+  checkHiddenFilters(scope, params.hideDashboardFilters ?? []);
+  const dashboardAppFilters = await resolveDashboardFilters(scope, params.dashboardAppFilters ?? [], moment);
+  const hideDashboardMetrics = await resolveHiddenMetrics(scope, params.hideDashboardMetrics ?? []);
+  const restrictions = { rlsSettings, appFilters, dashboardAppFilters, hideDashboardMetrics };
+  return {
+    id: deps.ids.uuid(),
+    dataAppId: scope.dataAppId,
+    clientId: command.clientId,
+    userIdentifier: params.userIdentifier ?? null,
+    timezone: params.timezone ?? null,
+    allowedEmbeds: scope.allowed?.map(({ embed }) => embed.embedId) ?? null,
+    rlsSettings,
+    appFilters,
+    dashboardAppFilters,
+    hideDashboardFilters: params.hideDashboardFilters ?? [],
+    hideDashboardMetrics,
+    pinnedDashboards: await pinDashboards(scope, restrictions),
+    accessPermissions: params.accessPermissions ?? {},
+    permissions,
+    createdAt: moment.now,
+    expiresAt: expiryTime === undefined ? null : new Date(moment.now.getTime() + Math.ceil(expiryTime)),
+  };
+};
+
+const deletedMeanwhile = (): Refusal =>
+  new Refusal(
+    'INVALID_REQUEST_BODY',
+    'The data app or client, or a datamart or embed that the request names, was deleted while the token was created. Retry the request.',
+    { reason: 'deleted-meanwhile' },
+  );
+
+/**
+ * Creates a token and stores its hash and grant. Only the answer contains the token itself. The epoch is read before
+ * anything else, and all names are resolved and stored in one transaction, so a revocation in between makes the token
+ * invalid from the start.
+ */
+export const createGuestToken =
+  (deps: Deps) =>
+  async (caller: ApiKeyCaller, command: CreateGuestToken): Promise<{ readonly token: string }> => {
+    assertDataApp(caller, command);
+    assertTimezone(command.params?.timezone);
+    const { dataAppId } = caller;
+    const { clientId, params } = command;
+    const subject = { dataAppId, clientId, userIdentifier: params?.userIdentifier ?? null };
+    const epoch = await deps.store.guestTokens.currentEpoch(subject);
+    const token = deps.tokens.create();
+    await deps.store.transaction(async (store) => {
+      const sources = await scopeSources(store, command);
+      const scope = await openScope(store, { dataAppId, clientId, sources }, params?.allowedEmbeds ?? null);
+      const grant = { ...(await grantOf(deps, scope, command)), ...sources };
+      if (!(await store.guestTokens.insert(deps.tokens.hash(token), grant, epoch, caller.gateway)))
+        throw deletedMeanwhile();
+    });
+    return { token };
+  };

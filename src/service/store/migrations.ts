@@ -1,0 +1,53 @@
+/**
+ * The service's migrations. The list is append-only: a database records which migrations it has run, so a released one
+ * must not be changed, renamed or removed. To change a table, add a file with the next number to migrations/ and an
+ * entry to the end of the list.
+ */
+import type { Kysely } from 'kysely';
+import { assertWritable, type Migrations, migrateSchema } from '../../platform/databases/migrate.js';
+import { firstRelease } from './migrations/0001-first-release.js';
+import { sharedViews } from './migrations/0002-shared-views.js';
+import { studioSessions } from './migrations/0003-studio-sessions.js';
+import { schedules } from './migrations/0004-schedules.js';
+import { alerts } from './migrations/0005-alerts.js';
+import { channels } from './migrations/0006-channels.js';
+import { tiles } from './migrations/0007-tiles.js';
+import { reportContent } from './migrations/0008-report-content.js';
+import { guestBoards } from './migrations/0009-guest-boards.js';
+import { recipients } from './migrations/0010-recipients.js';
+import { alertStates } from './migrations/0012-alert-states.js';
+import { hostSchedules } from './migrations/0013-host-schedules.js';
+import { hostAlerts } from './migrations/0014-host-alerts.js';
+import { sealingCanary } from './migrations/0015-sealing-canary.js';
+import { tokenGateways } from './migrations/0016-token-gateways.js';
+import { sessionChecks } from './migrations/0017-session-checks.js';
+import { erasureFences } from './migrations/0018-erasure-fences.js';
+import { schemaName, type Tables } from './tables.js';
+
+/** @internal Tests only: they migrate from each release. */
+export const migrations: Migrations = {
+  '0001-first-release': firstRelease,
+  '0002-shared-views': sharedViews,
+  '0003-studio-sessions': studioSessions,
+  '0004-schedules': schedules,
+  '0005-alerts': alerts,
+  '0006-channels': channels,
+  '0007-tiles': tiles,
+  '0008-report-content': reportContent,
+  '0009-guest-boards': guestBoards,
+  '0010-recipients': recipients,
+  '0012-alert-states': alertStates,
+  '0013-host-schedules': hostSchedules,
+  '0014-host-alerts': hostAlerts,
+  '0015-sealing-canary': sealingCanary,
+  '0016-token-gateways': tokenGateways,
+  '0017-session-checks': sessionChecks,
+  '0018-erasure-fences': erasureFences,
+};
+
+/** Throws if the metadata database does not accept writes. */
+export const assertMetadataWritable = (db: Kysely<Tables>): Promise<void> => assertWritable(db, schemaName);
+
+/** Runs the pending migrations of the metadata database, by `migrateSchema`. */
+export const migrate = (db: Kysely<Tables>, list: Migrations = migrations): Promise<void> =>
+  migrateSchema({ db, schema: schemaName, migrations: list, what: 'metadata' });
