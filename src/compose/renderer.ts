@@ -1,11 +1,11 @@
 /** Builds the renderer: its browser, the files of the elements, and the service that its pages read from. */
 import { accessSync, constants } from 'node:fs';
+import { type BrowserStart, createRenderer } from '../delivery/rendering/renderer.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { Assets } from '../platform/http/pages/assets.js';
 import type { Dispatch } from '../platform/http/wire/bind.js';
 import { inProcessTransport } from '../platform/http/wire/in-process.js';
 import type { Log } from '../platform/logs/log.js';
-import { type BrowserStart, createRenderer } from '../render/renderer.js';
 
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 

@@ -1,14 +1,14 @@
 /** Builds the sending of reports over a gateway and a service of the same process. */
 import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
-import { calendar } from '../deliver/calendar.js';
-import { createReportsPort, type Deciding, decideWith } from '../deliver/decide.js';
-import type { MailSetup } from '../deliver/mail-setup.js';
-import { createMailer } from '../deliver/mailer.js';
-import { findRecipients, type Passages } from '../deliver/passage.js';
-import { createPlanner } from '../deliver/planner.js';
-import { createSender, type SenderOptions } from '../deliver/sender.js';
-import { createPost } from '../deliver/webhook.js';
+import { calendar } from '../delivery/calendar.js';
+import { createReportsPort, type Deciding, decideWith } from '../delivery/decide.js';
+import type { MailSetup } from '../delivery/mail-setup.js';
+import { createMailer } from '../delivery/mailer.js';
+import { findRecipients, type Passages } from '../delivery/passage.js';
+import { createPlanner } from '../delivery/planner.js';
+import { createSender, type SenderOptions } from '../delivery/sender.js';
+import { createPost } from '../delivery/webhook.js';
 import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
 import { createMailBounced, mailBouncedPath } from '../gateway/hooks/mail-bounced.js';
 import type { Clock, Tag } from '../model/ports.js';

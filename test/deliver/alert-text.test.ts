@@ -1,6 +1,6 @@
 /** Alerts write the values of a measure as its card does. */
 import { expect, test } from 'vitest';
-import { type AlertText, sentencesOf } from '../../src/deliver/alert-text.js';
+import { type AlertText, sentencesOf } from '../../src/delivery/alert-text.js';
 import type { ColumnNumbers } from '../../src/model/datamart/datamart.js';
 import { speechOf } from '../../src/model/texts/messages.js';
 import { createFormat } from '../../src/web/base/format.js';

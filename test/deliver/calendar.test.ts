@@ -1,6 +1,6 @@
 /** Moments of schedules, on the days on which clocks change too. */
 import { describe, expect, test } from 'vitest';
-import { calendar } from '../../src/deliver/calendar.js';
+import { calendar } from '../../src/delivery/calendar.js';
 
 const next = (cron: string, timezone: string, after: string, count: number): readonly string[] => {
   const moments: string[] = [];

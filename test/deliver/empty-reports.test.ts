@@ -1,7 +1,7 @@
 /** A report without rows says so, and attaches nothing (a mail that says “attached” above an empty file is a riddle). */
 import { expect, test } from 'vitest';
-import { messageOf, type ReportText } from '../../src/deliver/message.js';
-import { readReport } from '../../src/deliver/report-content.js';
+import { messageOf, type ReportText } from '../../src/delivery/message.js';
+import { readReport } from '../../src/delivery/report-content.js';
 
 const schedule = { openedId: 'board', dashboardFilter: { State: ['ZZ'] }, metricIds: null };
 const opened = {

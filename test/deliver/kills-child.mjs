@@ -1,8 +1,8 @@
 /** A sender that a test kills. Its right and its report are scripted; its ledger and its mail server are real. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createMailer } from '../../dist/deliver/mailer.js';
-import { createSender } from '../../dist/deliver/sender.js';
+import { createMailer } from '../../dist/delivery/mailer.js';
+import { createSender } from '../../dist/delivery/sender.js';
 import { openDatabase } from '../../dist/platform/databases/database.js';
 import { createStore } from '../../dist/service/store/store.js';
 

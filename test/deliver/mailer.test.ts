@@ -2,9 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMailer, type Mail, type Mailer } from '../../src/deliver/mailer.js';
-import { messageOf, type ReportText } from '../../src/deliver/message.js';
-import { plainLine } from '../../src/deliver/plain-line.js';
+import { createMailer, type Mail, type Mailer } from '../../src/delivery/mailer.js';
+import { messageOf, type ReportText } from '../../src/delivery/message.js';
+import { plainLine } from '../../src/delivery/plain-line.js';
 import { readAddress } from '../../src/model/schedule/address.js';
 import type { CellDates } from '../../src/model/schedule/alert.js';
 import { loadDkim } from '../../src/platform/keys/dkim.js';

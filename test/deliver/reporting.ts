@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, vi } from 'vitest';
 import { createReports, startReports } from '../../src/compose/reports.js';
-import type { MailSetup } from '../../src/deliver/mail-setup.js';
+import type { MailSetup } from '../../src/delivery/mail-setup.js';
 import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import { hostMade } from '../../src/model/dashboard/metric.js';
 import type { Renderer } from '../../src/model/guest/render.js';

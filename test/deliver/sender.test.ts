@@ -1,16 +1,16 @@
 /** The sender and the planner over a real ledger and a real mail server, with a right that changes meanwhile. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { calendar } from '../../src/deliver/calendar.js';
-import { createMailer } from '../../src/deliver/mailer.js';
-import { createPlanner } from '../../src/deliver/planner.js';
+import { calendar } from '../../src/delivery/calendar.js';
+import { createMailer } from '../../src/delivery/mailer.js';
+import { createPlanner } from '../../src/delivery/planner.js';
 import {
   createSender,
   type FindRecipients,
   type Granted,
   type Refused,
   type SenderOptions,
-} from '../../src/deliver/sender.js';
+} from '../../src/delivery/sender.js';
 import { type Alert, AlertFault, type AlertState } from '../../src/model/schedule/alert.js';
 import type { Schedule } from '../../src/model/schedule/schedule.js';
 import { loadBrands } from '../../src/platform/config/mail-brands.js';

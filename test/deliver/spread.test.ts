@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { calendar } from '../../src/deliver/calendar.js';
-import { createPlanner } from '../../src/deliver/planner.js';
+import { calendar } from '../../src/delivery/calendar.js';
+import { createPlanner } from '../../src/delivery/planner.js';
 import { leavesAt } from '../../src/model/schedule/spread.js';
 import type { Store } from '../../src/service/store/store.js';
 import { createStore } from '../../src/service/store/store.js';

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type PostedText, postingOf } from '../../src/deliver/posting.js';
-import { createPost, type PostOptions } from '../../src/deliver/webhook.js';
+import { type PostedText, postingOf } from '../../src/delivery/posting.js';
+import { createPost, type PostOptions } from '../../src/delivery/webhook.js';
 import { isLoopbackAddress, isPublicAddress } from '../../src/platform/addresses/addresses.js';
 import { type Channel, loadChannels } from '../../src/platform/config/channels.js';
 

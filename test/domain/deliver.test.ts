@@ -1,7 +1,7 @@
 /** Which moments a schedule sends: properties over random recurrences, time zones, stops and rules. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calendar } from '../../src/deliver/calendar.js';
+import { calendar } from '../../src/delivery/calendar.js';
 import { catchUps, dueMoments } from '../../src/model/schedule/catch-up.js';
 import { concealed } from '../../src/model/schedule/history.js';
 import { nextMoment, type Recurrence, recurrenceFault, weekdays } from '../../src/model/schedule/recurrence.js';

@@ -4,7 +4,7 @@
  */
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { calendar } from '../../src/deliver/calendar.js';
+import { calendar } from '../../src/delivery/calendar.js';
 import { createQueryWatch, type QueryWatch } from '../../src/engine/run/query-watch.js';
 import type {
   Aggregate,

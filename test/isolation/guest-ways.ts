@@ -2,8 +2,8 @@
 import { unzipSync } from 'fflate';
 import { expect } from 'vitest';
 import { assistantOpener } from '../../src/compose/assistant.js';
-import { checkAlert } from '../../src/deliver/alert-content.js';
-import type { Ask } from '../../src/deliver/ask.js';
+import { checkAlert } from '../../src/delivery/alert-content.js';
+import type { Ask } from '../../src/delivery/ask.js';
 import { callTool } from '../../src/mcp/call-tool.js';
 import { guestTools } from '../../src/mcp/tools.js';
 import type { Assistant } from '../../src/model/chat/assistant.js';

@@ -6,7 +6,7 @@
 import { createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createMailer } from '../../src/deliver/mailer.js';
+import { createMailer } from '../../src/delivery/mailer.js';
 import { createConnectionBudget } from '../../src/engine/connections/budget.js';
 import { openClickHouse } from '../../src/engine/databases/clickhouse/database.js';
 import { openMysql } from '../../src/engine/databases/mysql/database.js';

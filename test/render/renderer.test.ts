@@ -4,11 +4,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRenderer, type RendererOptions } from '../../src/delivery/rendering/renderer.js';
 import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { RenderRequest } from '../../src/model/guest/render.js';
 import { Refusal } from '../../src/model/refusal.js';
 import { DependencyUnavailable } from '../../src/model/unavailable.js';
-import { createRenderer, type RendererOptions } from '../../src/render/renderer.js';
 import { chromiumPath, hasChromium, rendererPath } from '../suites/chromium.js';
 
 const caller = { kind: 'guest', grant: { dataAppId: 'app', clientId: 'a', timezone: null } } as unknown as GuestCaller;

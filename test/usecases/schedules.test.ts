@@ -1,7 +1,7 @@
 /** Schedules that guests make: who may, what is kept, and what a change does to the next moment. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { calendar } from '../../src/deliver/calendar.js';
+import { calendar } from '../../src/delivery/calendar.js';
 import type { Code } from '../../src/model/refusal.js';
 import type { Audience } from '../../src/model/schedule/recipients.js';
 import { mostSchedules, type Reports } from '../../src/model/schedule/reports.js';

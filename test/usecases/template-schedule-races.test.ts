@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { calendar } from '../../src/deliver/calendar.js';
+import { calendar } from '../../src/delivery/calendar.js';
 import { hostOwner } from '../../src/model/schedule/host-schedule.js';
 import { createTemplateSchedule, updateTemplateSchedule } from '../../src/service/schedules/template-schedules.js';
 import type { Store } from '../../src/service/store/store.js';

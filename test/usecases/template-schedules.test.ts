@@ -1,7 +1,7 @@
 /** Schedules of the host for all tenants of a template: what is kept, refused and shown. Sending is tested in test/deliver. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { calendar } from '../../src/deliver/calendar.js';
+import { calendar } from '../../src/delivery/calendar.js';
 import type { Person } from '../../src/model/person.js';
 import type { Code } from '../../src/model/refusal.js';
 import { tenantRecipient } from '../../src/model/schedule/host-schedule.js';

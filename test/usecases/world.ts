@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { calendar } from '../../src/deliver/calendar.js';
+import { calendar } from '../../src/delivery/calendar.js';
 import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
 import type { Assistant } from '../../src/model/chat/assistant.js';
 import type { Dashboard, DashboardFilter } from '../../src/model/dashboard/dashboard.js';

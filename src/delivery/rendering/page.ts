@@ -3,8 +3,8 @@
  * refused. The page can read what its caller can read, and can write nothing.
  */
 import type { BrowserContext, Page, Route } from 'playwright-core';
-import type { GuestCaller } from '../model/guest/caller.js';
-import type { RenderRequest } from '../model/guest/render.js';
+import type { GuestCaller } from '../../model/guest/caller.js';
+import type { RenderRequest } from '../../model/guest/render.js';
 
 /** A name that no resolver knows (RFC 2606). */
 const origin = 'http://render.invalid';

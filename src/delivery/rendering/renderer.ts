@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext } from 'playwright-core';
-import type { Renderer, RenderFormat, RenderRequest } from '../model/guest/render.js';
-import { handled } from '../model/handled.js';
-import type { Log } from '../model/log-events.js';
-import { Refusal } from '../model/refusal.js';
-import { DependencyUnavailable } from '../model/unavailable.js';
-import { BulkheadFull, createBulkhead } from '../platform/work/bulkhead.js';
+import type { Renderer, RenderFormat, RenderRequest } from '../../model/guest/render.js';
+import { handled } from '../../model/handled.js';
+import type { Log } from '../../model/log-events.js';
+import { Refusal } from '../../model/refusal.js';
+import { DependencyUnavailable } from '../../model/unavailable.js';
+import { BulkheadFull, createBulkhead } from '../../platform/work/bulkhead.js';
 import { drawOn, openPage, type Read, type ReadFile } from './page.js';
 
 export type BrowserStart = {
