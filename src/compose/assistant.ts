@@ -1,12 +1,12 @@
 /** Builds what answers questions in words: the models, their limits, and the operation by which a metric runs. */
 
+import { createModel } from '../assistants/models/chat-completions.js';
 import type { Assistant, PreviewRequest } from '../model/chat/assistant.js';
 import type { GuestCaller } from '../model/guest/caller.js';
 import type { GuestGrant } from '../model/guest/grant.js';
 import type { Clock } from '../model/ports.js';
 import { Refusal } from '../model/refusal.js';
 import { DependencyUnavailable } from '../model/unavailable.js';
-import { createModel } from '../models/chat-completions.js';
 import type { Config } from '../platform/config/config.js';
 import { errorBody } from '../platform/http/interface/operation.js';
 import type { Dispatch } from '../platform/http/wire/bind.js';

@@ -3,13 +3,13 @@
  * Each call is the operation or the command that Studio's pages call, with the roles of the key.
  */
 import type { Request, Response } from 'express';
+import { argumentFaults, requestFor, textResult } from '../assistants/mcp/call-tool.js';
+import type { ToolResult } from '../assistants/mcp/described.js';
+import { headersFor, messageFault } from '../assistants/mcp/endpoint.js';
+import { answerMessage } from '../assistants/mcp/server.js';
+import { type Tool, toolsOf } from '../assistants/mcp/tools.js';
 import { bearerOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
-import { argumentFaults, requestFor, textResult } from '../mcp/call-tool.js';
-import type { ToolResult } from '../mcp/described.js';
-import { headersFor, messageFault } from '../mcp/endpoint.js';
-import { answerMessage } from '../mcp/server.js';
-import { type Tool, toolsOf } from '../mcp/tools.js';
 import { isRecord } from '../model/is-record.js';
 import type { Log } from '../model/log-events.js';
 import type { StudioSession } from '../model/person.js';

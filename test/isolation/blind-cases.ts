@@ -1,7 +1,7 @@
 /** What people without access to data ask of Studio: everything that can be called, with inputs that are usually accepted. */
 import fc from 'fast-check';
+import { toolsOf } from '../../src/assistants/mcp/tools.js';
 import { commandRules } from '../../src/compose/commands.js';
-import { toolsOf } from '../../src/mcp/tools.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
 import { authoredMetric } from '../../src/service/dashboards/contract/author-previews.js';
 import { operations } from '../../src/service/operations.js';

@@ -1,11 +1,11 @@
 /** The ways in which a guest receives answers: each asks one question and returns all that the guest is given for it. */
 import { unzipSync } from 'fflate';
 import { expect } from 'vitest';
+import { callTool } from '../../src/assistants/mcp/call-tool.js';
+import { guestTools } from '../../src/assistants/mcp/tools.js';
 import { assistantOpener } from '../../src/compose/assistant.js';
 import { checkAlert } from '../../src/delivery/alert-content.js';
 import type { Ask } from '../../src/delivery/ask.js';
-import { callTool } from '../../src/mcp/call-tool.js';
-import { guestTools } from '../../src/mcp/tools.js';
 import type { Assistant } from '../../src/model/chat/assistant.js';
 import type { Model } from '../../src/model/chat/model.js';
 import type { GuestCaller } from '../../src/model/guest/caller.js';

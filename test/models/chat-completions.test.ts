@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createModel, type ModelOptions } from '../../src/assistants/models/chat-completions.js';
 import { findUnavailable } from '../../src/model/unavailable.js';
-import { createModel, type ModelOptions } from '../../src/models/chat-completions.js';
 import { loadModels, modelsSetting } from '../../src/platform/config/models.js';
 import { type ModelServer, openModelServer } from '../suites/model-server.js';
 

@@ -2,8 +2,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toolsOf as toolsOfAll } from '../../src/assistants/mcp/tools.js';
 import { commandRules } from '../../src/compose/commands.js';
-import { toolsOf as toolsOfAll } from '../../src/mcp/tools.js';
 import type { Person, StudioRole } from '../../src/model/person.js';
 import { operations } from '../../src/service/operations.js';
 import { operatorKeyCommands } from '../../src/studio/operator-keys.js';

@@ -5,12 +5,12 @@
  */
 import type { lookup as systemLookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
-import type { Model, ModelMessage, ModelReply, ModelTool, ToolCall } from '../model/chat/model.js';
-import { isRecord } from '../model/is-record.js';
-import { Refusal } from '../model/refusal.js';
-import { DependencyUnavailable } from '../model/unavailable.js';
-import { Barred, postTo } from '../platform/calls/outgoing.js';
-import type { ConfiguredModel } from '../platform/config/models.js';
+import type { Model, ModelMessage, ModelReply, ModelTool, ToolCall } from '../../model/chat/model.js';
+import { isRecord } from '../../model/is-record.js';
+import { Refusal } from '../../model/refusal.js';
+import { DependencyUnavailable } from '../../model/unavailable.js';
+import { Barred, postTo } from '../../platform/calls/outgoing.js';
+import type { ConfiguredModel } from '../../platform/config/models.js';
 
 export type ModelOptions = {
   /** Resolves names. Left out: the system does. */

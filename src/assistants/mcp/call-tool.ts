@@ -1,18 +1,18 @@
 /** Calls the operation of a tool as its HTTP request would, and writes the answer as the result of the tool. */
 import type { z } from 'zod';
-import { isRecord } from '../model/is-record.js';
-import { writtenRows } from '../model/query/numbers.js';
-import type { Binding, Operation } from '../platform/http/interface/operation.js';
+import { isRecord } from '../../model/is-record.js';
+import { writtenRows } from '../../model/query/numbers.js';
+import type { Binding, Operation } from '../../platform/http/interface/operation.js';
 import {
   type Dispatch,
   type DispatchRequest,
   type DispatchResponse,
   firstLanguage,
-} from '../platform/http/wire/bind.js';
-import { envelope } from '../platform/http/wire/envelope.js';
-import { findFaults, findShapeFault, writeFaults } from '../platform/http/wire/faults.js';
-import { isPieces, jsonText } from '../platform/http/wire/json-text.js';
-import { metricAnswer } from '../service/metrics/contract.js';
+} from '../../platform/http/wire/bind.js';
+import { envelope } from '../../platform/http/wire/envelope.js';
+import { findFaults, findShapeFault, writeFaults } from '../../platform/http/wire/faults.js';
+import { isPieces, jsonText } from '../../platform/http/wire/json-text.js';
+import { metricAnswer } from '../../service/metrics/contract.js';
 import type { ToolResult } from './described.js';
 import type { Tool } from './tools.js';
 

@@ -1,8 +1,8 @@
 /** The tools: each calls one operation of the interface or one command, and has its input. What a tool may read, that decides. */
 import { z } from 'zod';
-import type { Callable } from '../platform/http/interface/callable.js';
-import type { Operation } from '../platform/http/interface/operation.js';
-import type { listGuestEmbeds } from '../service/guest/contract/embeds.js';
+import type { Callable } from '../../platform/http/interface/callable.js';
+import type { Operation } from '../../platform/http/interface/operation.js';
+import type { listGuestEmbeds } from '../../service/guest/contract/embeds.js';
 import type { Described } from './described.js';
 
 export type Tool<What extends Callable = Callable> = Described & { readonly calls: What };

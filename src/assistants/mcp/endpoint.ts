@@ -3,11 +3,11 @@
  * way to data: each call is the dispatch of an operation with the caller's own guest token.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { isRecord } from '../model/is-record.js';
-import type { Operation } from '../platform/http/interface/operation.js';
-import type { Dispatch, DispatchRequest, DispatchResponse } from '../platform/http/wire/bind.js';
-import { findShapeFault } from '../platform/http/wire/faults.js';
-import { listGuestEmbeds } from '../service/guest/contract/embeds.js';
+import { isRecord } from '../../model/is-record.js';
+import type { Operation } from '../../platform/http/interface/operation.js';
+import type { Dispatch, DispatchRequest, DispatchResponse } from '../../platform/http/wire/bind.js';
+import { findShapeFault } from '../../platform/http/wire/faults.js';
+import { listGuestEmbeds } from '../../service/guest/contract/embeds.js';
 import { type Asker, type Called, callTool } from './call-tool.js';
 import { answerMessage } from './server.js';
 import { grantedTools, guestTools, type Tool } from './tools.js';
