@@ -67,7 +67,7 @@ const buildThreads = async () => {
     });
     await bundled.close();
   };
-  await Promise.all(['gateway/policy/reading-worker', 'policy-tools/draft-worker'].map(write));
+  await Promise.all(['gateway/policy/reading-worker', 'gateway/policy-tools/draft-worker'].map(write));
 };
 
 const buildServer = async () => {

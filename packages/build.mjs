@@ -92,7 +92,7 @@ const buildGateway = async () => {
     {
       input: {
         gateway: join(root, 'src/compose/library.ts'),
-        'draft-worker': join(root, 'src/policy-tools/draft-worker.ts'),
+        'draft-worker': join(root, 'src/gateway/policy-tools/draft-worker.ts'),
         'reading-worker': join(root, 'src/gateway/policy/reading-worker.ts'),
       },
       ...{ platform: 'node', cwd: root, external: apart },

@@ -4,6 +4,8 @@ import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
 import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
 import { readPolicy, reloadPolicy } from '../gateway/policy/policies.js';
 import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
+import { checkPolicy, listPolicyWords, savePolicy } from '../gateway/policy-tools/draft-commands.js';
+import { explainPolicy } from '../gateway/policy-tools/explain-command.js';
 import { provisionTenantsCommand } from '../gateway/provision/commands.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { revoke, unrevoke } from '../gateway/revocation/commands.js';
@@ -20,8 +22,6 @@ import {
   rollBack,
 } from '../gateway/rollout/commands.js';
 import type { AnswerOf, Callable, InputOf } from '../platform/http/interface/callable.js';
-import { checkPolicy, listPolicyWords, savePolicy } from '../policy-tools/draft-commands.js';
-import { explainPolicy } from '../policy-tools/explain-command.js';
 import { createKey, rotateKey } from '../studio/keys.js';
 import { createLink } from '../studio/login-links.js';
 import { createOperatorKey, endOperatorKey, listOperatorKeys } from '../studio/operator-keys.js';

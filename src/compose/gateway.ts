@@ -40,6 +40,8 @@ import { createReachOf, type PolicyMayRead, type ReachOf } from '../gateway/poli
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { watchPolicies } from '../gateway/policy/watch.js';
 import { policyNamesCommand, startNameCheck } from '../gateway/policy-names/name-check.js';
+import { policyDraftCommands } from '../gateway/policy-tools/draft-commands.js';
+import { createPolicyExplainCommand, loadLoggedRequest } from '../gateway/policy-tools/explain-command.js';
 import { tenantsProvisionCommand } from '../gateway/provision/commands.js';
 import { createProvision } from '../gateway/provision/provision.js';
 import { createResumeProvisioning } from '../gateway/provision/resume.js';
@@ -79,8 +81,6 @@ import { systemTiming } from '../platform/logs/timing.js';
 import { createLocalSharing } from '../platform/redis/sharing.js';
 import { type Closers, closeAll, createClosers } from '../platform/work/close-all.js';
 import { repeat } from '../platform/work/repeat.js';
-import { policyDraftCommands } from '../policy-tools/draft-commands.js';
-import { createPolicyExplainCommand, loadLoggedRequest } from '../policy-tools/explain-command.js';
 
 /** Sessions are signed tokens. */
 export type SignedSessions = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
-import { evaluateCase } from '../../src/policy-tools/dry-run.js';
-import { factsOf, viewOf } from '../../src/policy-tools/grant-facts.js';
+import { evaluateCase } from '../../src/gateway/policy-tools/dry-run.js';
+import { factsOf, viewOf } from '../../src/gateway/policy-tools/grant-facts.js';
 import { bodyOf, claimsOf, documentOf, type PolicyModel, policyModel, type UserModel, user } from './policy-models.js';
 
 const now = new Date('2026-03-04T05:06:07Z');

@@ -1,7 +1,7 @@
 /** The JSON schema and the documents list all fields of a policy, with their current descriptions. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { policyJsonSchema, tenantFileJsonSchema, writeJsonSchema } from '../../src/policy-tools/json-schema.js';
+import { policyJsonSchema, tenantFileJsonSchema, writeJsonSchema } from '../../src/gateway/policy-tools/json-schema.js';
 import { createGuestToken } from '../../src/service/guest-tokens/contract/guest-tokens.js';
 
 type Node = {

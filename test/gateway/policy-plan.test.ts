@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
-import { isStopped, pairPolicies, planPolicies, writePlan } from '../../src/policy-tools/plan.js';
-import { readSample, type SampleUser } from '../../src/policy-tools/sample.js';
+import { isStopped, pairPolicies, planPolicies, writePlan } from '../../src/gateway/policy-tools/plan.js';
+import { readSample, type SampleUser } from '../../src/gateway/policy-tools/sample.js';
 import { policyOf } from './policies.js';
 import {
   bodyOf,

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
-import { listTestFiles } from '../../src/policy-tools/files.js';
-import { countFailed, runPolicyTests, writeTestReport } from '../../src/policy-tools/test.js';
-import { loadPolicyTestFile } from '../../src/policy-tools/test-file.js';
+import { listTestFiles } from '../../src/gateway/policy-tools/files.js';
+import { countFailed, runPolicyTests, writeTestReport } from '../../src/gateway/policy-tools/test.js';
+import { loadPolicyTestFile } from '../../src/gateway/policy-tools/test-file.js';
 import { basePolicy } from './policies.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-policy-'));

@@ -12,8 +12,8 @@ import type { Ledger } from '../../src/gateway/ledger/ledger.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import type { Policies } from '../../src/gateway/policy/policies.js';
 import { createReachOf, type PolicyMayRead } from '../../src/gateway/policy/reach.js';
-import { policyDraftCommands } from '../../src/policy-tools/draft-commands.js';
-import { createDraftThread } from '../../src/policy-tools/draft-thread.js';
+import { policyDraftCommands } from '../../src/gateway/policy-tools/draft-commands.js';
+import { createDraftThread } from '../../src/gateway/policy-tools/draft-thread.js';
 import { openTestLedger } from '../gateway/ledgers.js';
 
 const text = `version: 1

@@ -1,6 +1,6 @@
 /** What a command prints for people: colours, tables and progress. Other programs get the same text without colours. */
 import { styleText } from 'node:util';
-import { writeTable } from '../../policy-tools/text-table.js';
+import { writeTable } from '../../gateway/policy-tools/text-table.js';
 
 type Style = 'bold' | 'red' | 'green' | 'yellow';
 /** The part of a stream that colours and progress need. */

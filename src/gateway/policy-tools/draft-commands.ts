@@ -6,7 +6,10 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { loadRecentSessions } from '../gateway/audit/read.js';
+import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
+import { writeFaults } from '../../platform/http/wire/faults.js';
+import { loadRecentSessions } from '../audit/read.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -14,15 +17,12 @@ import {
   declareCommand,
   noInput,
   readBy,
-} from '../gateway/common/admin-command.js';
-import { written } from '../gateway/common/answers.js';
-import type { Ledger } from '../gateway/ledger/ledger.js';
-import { type Policies, reloaded } from '../gateway/policy/policies.js';
-import type { ReachOf } from '../gateway/policy/reach.js';
-import { tableOf } from '../gateway/policy/tenant-rule.js';
-import type { Clock } from '../model/ports.js';
-import { Refusal } from '../model/refusal.js';
-import { writeFaults } from '../platform/http/wire/faults.js';
+} from '../common/admin-command.js';
+import { written } from '../common/answers.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { type Policies, reloaded } from '../policy/policies.js';
+import type { ReachOf } from '../policy/reach.js';
+import { tableOf } from '../policy/tenant-rule.js';
 import type { DraftEffects, DraftWork } from './draft-check.js';
 import { createDraftThread, type DraftReads } from './draft-thread.js';
 import { policyWords } from './json-schema.js';

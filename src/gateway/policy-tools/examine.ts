@@ -4,11 +4,11 @@
  */
 
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
-import { type AppliedRestriction, combineRestrictions } from '../gateway/policy/combine.js';
-import { evaluateBoolean, evaluateRestriction, variablesOf } from '../gateway/policy/decide.js';
-import { type Compile, createCompilers, ExpressionFault, type PolicyVariables } from '../gateway/policy/expression.js';
-import type { Policy } from '../gateway/policy/policy.js';
-import { recordBounds } from '../gateway/policy/record.js';
+import { type AppliedRestriction, combineRestrictions } from '../policy/combine.js';
+import { evaluateBoolean, evaluateRestriction, variablesOf } from '../policy/decide.js';
+import { type Compile, createCompilers, ExpressionFault, type PolicyVariables } from '../policy/expression.js';
+import type { Policy } from '../policy/policy.js';
+import { recordBounds } from '../policy/record.js';
 import type { Denied, DryRun } from './dry-run.js';
 
 /** One term of a condition that joins several by && or ||. */

@@ -4,11 +4,11 @@
  * test files beside the policy; everything else comes as arguments.
  */
 import { basename, dirname, join } from 'node:path';
-import { loadPolicy } from '../gateway/policy/load.js';
-import type { Policy } from '../gateway/policy/policy.js';
-import type { PolicyReach } from '../gateway/policy/reach.js';
-import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
-import type { PolicyFile } from '../gateway/policy/texts.js';
+import { loadPolicy } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
+import type { PolicyReach } from '../policy/reach.js';
+import { type PolicyFault, PolicyFaults } from '../policy/source.js';
+import type { PolicyFile } from '../policy/texts.js';
 import { listTestFiles } from './files.js';
 import { type Plan, planPolicies } from './plan.js';
 import type { SampleUser } from './sample.js';

@@ -1,5 +1,5 @@
 /** Compares two dry runs of one user: what the user gains and loses, fact by fact. */
-import type { Bound } from '../gateway/policy/combine.js';
+import type { Bound } from '../policy/combine.js';
 import { type Fact, type Facts, writeFact } from './grant-facts.js';
 
 /** The effect of a change on a user. `both`: a gain and a loss. `other`: neither, but the token differs. */

@@ -1,9 +1,9 @@
 /** The names of tested policies that the service of a running gateway does not have. */
-import { findUnknownNames, type UnknownName } from '../gateway/policy/names.js';
-import type { Policy } from '../gateway/policy/policy.js';
-import type { checkPolicyNames } from '../gateway/policy-names/name-check.js';
-import { askedNames } from '../gateway/policy-names/read-catalogue.js';
-import type { AnswerOf, InputOf } from '../platform/http/interface/callable.js';
+import type { AnswerOf, InputOf } from '../../platform/http/interface/callable.js';
+import { findUnknownNames, type UnknownName } from '../policy/names.js';
+import type { Policy } from '../policy/policy.js';
+import type { checkPolicyNames } from '../policy-names/name-check.js';
+import { askedNames } from '../policy-names/read-catalogue.js';
 
 /** Runs the command `policy-names` of a gateway. */
 type AskGateway = (input: InputOf<typeof checkPolicyNames>) => Promise<AnswerOf<typeof checkPolicyNames>>;

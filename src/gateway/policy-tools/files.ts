@@ -1,9 +1,9 @@
 /** Finds and reads the files of the policy commands: policies and their tests. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { loadPolicyFile } from '../gateway/policy/load.js';
-import type { Policy } from '../gateway/policy/policy.js';
-import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
+import { loadPolicyFile } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
+import { type PolicyFault, PolicyFaults } from '../policy/source.js';
 
 const isTest = (file: string): boolean => /\.test\.ya?ml$/.test(file);
 /** Whether a file is a policy. Test files and files of tenant overrides are in the same folder. */

@@ -1,7 +1,7 @@
 /** A grant as a flat list of comparable facts, for policy tests and plans. */
-import type { Bound, BoundValues, Restriction } from '../gateway/policy/combine.js';
-import type { FilterColumns } from '../model/dashboard/embed.js';
-import type { AccessPermissions } from '../model/guest/grant.js';
+import type { FilterColumns } from '../../model/dashboard/embed.js';
+import type { AccessPermissions } from '../../model/guest/grant.js';
+import type { Bound, BoundValues, Restriction } from '../policy/combine.js';
 import type { Granted } from './dry-run.js';
 
 /** A grant as its user experiences it. */

@@ -1,9 +1,9 @@
 /** Runs the tests of a policy. Each test is a dry run whose whole result is compared with the expected one. */
-import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
-import { ExpressionFault } from '../gateway/policy/expression.js';
-import { loadPolicyFile } from '../gateway/policy/load.js';
-import type { Policy } from '../gateway/policy/policy.js';
-import { type FieldRecord, recordOf } from '../gateway/policy/record.js';
+import { dashboardIdOf } from '../common/dashboard-id.js';
+import { ExpressionFault } from '../policy/expression.js';
+import { loadPolicyFile } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
+import { type FieldRecord, recordOf } from '../policy/record.js';
 import { type Denied, type DryRun, evaluateCase, type Granted } from './dry-run.js';
 import { blamed, examinePolicy } from './examine.js';
 import { loadEach, runEach } from './files.js';

@@ -2,16 +2,16 @@
  * A dry run of a policy for one user. It computes the grant from the claims with the functions that serve requests, but
  * needs no server and no upstream. `guestlist policy test`, `explain` and `plan` use it.
  */
-import { type Session, sessionOf } from '../gateway/authenticate/signed-session.js';
-import { copyIdOf } from '../gateway/common/dashboard-id.js';
-import type { EmbedTokenBody } from '../gateway/common/wire.js';
-import { createPolicyDecision, type Grant, type PolicyDecision } from '../gateway/policy/decide.js';
-import { type Policy, policyFor } from '../gateway/policy/policy.js';
-import { PolicyFaults } from '../gateway/policy/source.js';
-import type { ProvisionedDashboard } from '../gateway/provision/provision.js';
-import { createTenantStep, type TenantOf } from '../gateway/tenant/resolve.js';
-import { Refusal } from '../model/refusal.js';
-import type { JwtClaims } from '../platform/keys/jwt.js';
+import { Refusal } from '../../model/refusal.js';
+import type { JwtClaims } from '../../platform/keys/jwt.js';
+import { type Session, sessionOf } from '../authenticate/signed-session.js';
+import { copyIdOf } from '../common/dashboard-id.js';
+import type { EmbedTokenBody } from '../common/wire.js';
+import { createPolicyDecision, type Grant, type PolicyDecision } from '../policy/decide.js';
+import { type Policy, policyFor } from '../policy/policy.js';
+import { PolicyFaults } from '../policy/source.js';
+import type { ProvisionedDashboard } from '../provision/provision.js';
+import { createTenantStep, type TenantOf } from '../tenant/resolve.js';
 
 /** The inputs of a dry run: the claims of the session, the body, and the time. */
 export type PolicyCase = {

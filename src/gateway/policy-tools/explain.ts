@@ -2,21 +2,21 @@
  * Explains a decision: the result of the gateway's own steps, with the file and line that each part of the grant comes
  * from (gateway/policy/record.ts). An explanation contains claim values and filters, so it must never be logged.
  */
-import { combineRestrictions } from '../gateway/policy/combine.js';
-import { celClaims, ExpressionFault } from '../gateway/policy/expression.js';
-import type { Policy } from '../gateway/policy/policy.js';
-import { type FieldRecord, recordBounds, recordOf } from '../gateway/policy/record.js';
-import type { TenantOf } from '../gateway/tenant/resolve.js';
-import type { FindEmbeds } from '../gateway/token/granted-embeds.js';
-import { guestRequestOf, needsMetrics } from '../gateway/token/guest-request.js';
-import type { ListMetrics } from '../gateway/token/metric-lists.js';
-import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
-import { isAboutTheRequest } from '../gateway/upstream/unavailable.js';
-import { capabilityNames } from '../model/capability.js';
-import { errors } from '../model/errors.js';
-import { Refusal } from '../model/refusal.js';
-import { UpstreamRefusal } from '../platform/http/interface/client.js';
-import type { GuestTokenRequest } from '../service/guest-tokens/contract/guest-tokens.js';
+import { capabilityNames } from '../../model/capability.js';
+import { errors } from '../../model/errors.js';
+import { Refusal } from '../../model/refusal.js';
+import { UpstreamRefusal } from '../../platform/http/interface/client.js';
+import type { GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
+import { combineRestrictions } from '../policy/combine.js';
+import { celClaims, ExpressionFault } from '../policy/expression.js';
+import type { Policy } from '../policy/policy.js';
+import { type FieldRecord, recordBounds, recordOf } from '../policy/record.js';
+import type { TenantOf } from '../tenant/resolve.js';
+import type { FindEmbeds } from '../token/granted-embeds.js';
+import { guestRequestOf, needsMetrics } from '../token/guest-request.js';
+import type { ListMetrics } from '../token/metric-lists.js';
+import { fixedCapabilities } from '../upstream/capabilities.js';
+import { isAboutTheRequest } from '../upstream/unavailable.js';
 import { type DryRun, evaluateCase, type PolicyCase } from './dry-run.js';
 import { type Examined, examinePolicy } from './examine.js';
 

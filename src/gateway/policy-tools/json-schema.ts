@@ -1,7 +1,7 @@
 /** The format of policy files as JSON Schema, so that editors complete and describe fields. */
 import { z } from 'zod';
-import { policySchema, tenantFileSchema } from '../gateway/policy/schema.js';
-import { isRecord } from '../model/is-record.js';
+import { isRecord } from '../../model/is-record.js';
+import { policySchema, tenantFileSchema } from '../policy/schema.js';
 
 const encode = (schema: z.ZodType, title: string) => ({
   title,

@@ -1,6 +1,6 @@
 /** Writes an explanation as text for the terminal. */
-import type { Bound } from '../gateway/policy/combine.js';
-import type { Contributor, FieldRecord } from '../gateway/policy/record.js';
+import type { Bound } from '../policy/combine.js';
+import type { Contributor, FieldRecord } from '../policy/record.js';
 import type { Examined } from './examine.js';
 import type { Explanation } from './explain.js';
 import { writeTable } from './text-table.js';

@@ -2,7 +2,7 @@
  * Compares policies before and after a change. Runs a dry run of both for every sample user, and reports what each user
  * gains or loses.
  */
-import type { Policy } from '../gateway/policy/policy.js';
+import type { Policy } from '../policy/policy.js';
 import { evaluateCase } from './dry-run.js';
 import { runEach } from './files.js';
 import { factsOf, viewOf } from './grant-facts.js';

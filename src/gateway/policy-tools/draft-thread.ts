@@ -3,12 +3,12 @@
  * gets the texts and no environment. The main thread reads what the draft names, as far as `ReachOf` allows it.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { PolicyReach } from '../gateway/policy/reach.js';
-import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
-import type { TenantTableFile } from '../gateway/policy/tenant-table.js';
-import { Refusal } from '../model/refusal.js';
-import { BulkheadFull, createBulkhead } from '../platform/work/bulkhead.js';
-import { findThread, runThread } from '../platform/work/thread.js';
+import { Refusal } from '../../model/refusal.js';
+import { BulkheadFull, createBulkhead } from '../../platform/work/bulkhead.js';
+import { findThread, runThread } from '../../platform/work/thread.js';
+import type { PolicyReach } from '../policy/reach.js';
+import { type PolicyFault, PolicyFaults } from '../policy/source.js';
+import type { TenantTableFile } from '../policy/tenant-table.js';
 import type { DraftEffects, DraftWork } from './draft-check.js';
 import type { SampleUser } from './sample.js';
 
@@ -60,7 +60,7 @@ const tooLong = (): Refusal =>
   );
 
 /** Beside this file, also in a package; and below the command line's bundle. */
-const places = ['draft-worker.js', 'policy-tools/draft-worker.js'];
+const places = ['draft-worker.js', 'gateway/policy-tools/draft-worker.js'];
 
 /** Answers the thread's questions, in their order. */
 const createAnswers = (reads: DraftReads) => {

@@ -3,9 +3,9 @@
  * now?}`.
  */
 import { z } from 'zod';
-import { embedTokenBody } from '../gateway/common/wire.js';
-import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
-import { lookupAnswer } from '../gateway/tenant/lookup.js';
+import { embedTokenBody } from '../common/wire.js';
+import { type PolicyFault, PolicyFaults } from '../policy/source.js';
+import { lookupAnswer } from '../tenant/lookup.js';
 import type { PolicyCase } from './dry-run.js';
 
 /** A sample user. `line` counts from 1. */

@@ -4,14 +4,14 @@
  */
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
-import { embedTokenBody } from '../gateway/common/wire.js';
-import { grantedAccess, minutes, templateName } from '../gateway/policy/schema.js';
-import { createFaults, createSource, PolicyFaults, type Source, schemaFaults } from '../gateway/policy/source.js';
-import { lookupAnswer } from '../gateway/tenant/lookup.js';
-import { guestPermissionNames } from '../model/guest/grant.js';
-import { isRecord } from '../model/is-record.js';
-import { domainName } from '../platform/config/settings.js';
-import { identifier } from '../platform/http/interface/fields.js';
+import { guestPermissionNames } from '../../model/guest/grant.js';
+import { isRecord } from '../../model/is-record.js';
+import { domainName } from '../../platform/config/settings.js';
+import { identifier } from '../../platform/http/interface/fields.js';
+import { embedTokenBody } from '../common/wire.js';
+import { grantedAccess, minutes, templateName } from '../policy/schema.js';
+import { createFaults, createSource, PolicyFaults, type Source, schemaFaults } from '../policy/source.js';
+import { lookupAnswer } from '../tenant/lookup.js';
 import { readInput } from './files.js';
 
 /** The default clock of tests: a fixed time, so that results do not change over time. */

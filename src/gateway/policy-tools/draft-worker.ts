@@ -3,8 +3,8 @@
  * and waits for each answer, so that it reads no table, host or user by itself.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { PolicyFaults } from '../gateway/policy/source.js';
-import type { TenantTableFile } from '../gateway/policy/tenant-table.js';
+import { PolicyFaults } from '../policy/source.js';
+import type { TenantTableFile } from '../policy/tenant-table.js';
 import { checkDraft, type DraftWork } from './draft-check.js';
 import type { Answers, DraftOutcome, Questions } from './draft-thread.js';
 
