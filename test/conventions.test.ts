@@ -317,7 +317,7 @@ describe('the table of operations', () => {
 
   test('every error that one declares is provoked by a test: `<operation> <code>`, as `refused` of test/spec takes it', () => {
     // Errors that no request can cause are tested without HTTP.
-    const texts = [join(root, 'test/spec'), join(root, 'test/usecases')].flatMap((folder) =>
+    const texts = [join(root, 'test/spec'), join(root, 'test/service')].flatMap((folder) =>
       readdirSync(folder)
         .filter((file) => file.endsWith('.test.ts'))
         .map((file) => readFileSync(join(folder, file), 'utf8')),
@@ -326,7 +326,7 @@ describe('the table of operations', () => {
     const pairs = Object.values(operations).flatMap(({ name, errors }) =>
       Object.keys(errors)
         // INTERNAL_SERVER_ERROR cannot be provoked by a request, and RATE_LIMITED occurs before any operation:
-        // test/http/admission.test.ts tests it for each one.
+        // test/platform/http/admission.test.ts tests it for each one.
         .filter((code) => code !== 'INTERNAL_SERVER_ERROR' && code !== 'RATE_LIMITED')
         .map((code) => `${name} ${code}`),
     );

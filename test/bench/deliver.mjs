@@ -16,7 +16,7 @@ import { leavesAt } from '../../dist/model/schedule/spread.js';
 import { openDatabase } from '../../dist/platform/databases/database.js';
 import { migrate } from '../../dist/service/store/migrations.js';
 import { createStore } from '../../dist/service/store/store.js';
-import { insertSchedules, mostInAMinute, sendMorning } from '../deliver/morning.mjs';
+import { insertSchedules, mostInAMinute, sendMorning } from '../delivery/morning.mjs';
 import { memoryOf } from './process-memory.mjs';
 import { credentialsIn, inTemporaryFolder, launch, median, root } from './server.mjs';
 

@@ -83,7 +83,7 @@ export const checkers: Readonly<Record<Exclude<Kind, 'not run' | 'picture'>, str
   configuration: 'test/documents/data-blocks.test.ts',
   definition: 'test/cli/files.long.test.ts',
   'style sheet': 'test/pages/host-page.long.test.ts',
-  metric: 'test/contract/docs-metrics.test.ts',
+  metric: 'test/service/contract/docs-metrics.test.ts',
   'body of the interface': 'test/documents/data-blocks.test.ts',
   page: 'test/documents/run-blocks.long.test.ts',
   'live example': 'test/product/docs-site.long.test.ts',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { begin, kinds, loginAt, origin, run, stop, urlOf } from '../cli/init-suite.js';
-import { type Mailbox, openMailbox } from '../deliver/mailbox.js';
+import { type Mailbox, openMailbox } from '../delivery/mailbox.js';
 import { type Relay, startRelay } from '../engine/relay.js';
 import { customerId } from '../fixtures/northwind-database.js';
 import { get, login, manager, post } from '../product/guest.js';

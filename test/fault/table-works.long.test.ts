@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openMailbox } from '../deliver/mailbox.js';
+import { openMailbox } from '../delivery/mailbox.js';
 import { get, login, manager, post, request } from '../product/guest.js';
 import { configureMail, signedManager, writeStarter } from '../product/mailing.js';
 import { type Product, startProduct } from '../product/product.js';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Binding, Credential, Operation } from '../../src/platform/http/interface/operation.js';
 import { operations } from '../../src/service/operations.js';
-import { inlined } from '../contract/json-fields.js';
+import { inlined } from '../service/contract/json-fields.js';
 
 type Node = Readonly<Record<string, unknown>>;
 type AnyBinding = Binding<unknown, unknown>;

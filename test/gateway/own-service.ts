@@ -12,9 +12,9 @@ import { createDispatch } from '../../src/platform/http/wire/bind.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
 import { createAuthenticate } from '../../src/service/keys/authenticate.js';
 import { createHandlers, operations, type UseCaseDeps } from '../../src/service/operations.js';
+import { createWorld, settings } from '../service/world.js';
 import { dump } from '../suites/dump.js';
 import type { Backing } from '../suites/metadata.js';
-import { createWorld, settings } from '../usecases/world.js';
 import { basePolicy, policyOf } from './policies.js';
 
 /** Called before and after each call of the gateway to its service, so that a test can interfere. */

@@ -27,8 +27,8 @@ import { createAuthenticate } from '../../src/service/keys/authenticate.js';
 import { createLastUses } from '../../src/service/keys/last-use.js';
 import { createHandlers, operations } from '../../src/service/operations.js';
 import { columnRef, metric as over, stays } from '../engine/world.js';
+import { createWorld, settings, stateFilter } from '../service/world.js';
 import type { Backing } from '../suites/metadata.js';
-import { createWorld, settings, stateFilter } from '../usecases/world.js';
 import { captureLog, createMovableClock } from './harness.js';
 
 const workspaceName = 'space';

@@ -5,8 +5,8 @@ import { commandRules } from '../../src/compose/commands.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
 import { authoredMetric } from '../../src/service/dashboards/contract/author-previews.js';
 import { operations } from '../../src/service/operations.js';
-import { inlined } from '../contract/json-fields.js';
 import { type Plan, planFor, validFor } from '../fuzz/plan.js';
+import { inlined } from '../service/contract/json-fields.js';
 import { alertsAt, policyFor } from './blind-world.js';
 
 export type Asked = {

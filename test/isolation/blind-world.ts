@@ -9,7 +9,7 @@ import { studioRoles } from '../../src/model/person.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys/keys.js';
 import type { Store } from '../../src/service/store/store.js';
 import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
-import { openMailbox } from '../deliver/mailbox.js';
+import { openMailbox } from '../delivery/mailbox.js';
 import { type House, noon, openHouse, setNow } from '../spec/house.js';
 import { boardFilters, insertBoard } from '../spec/organization.js';
 import { personWith } from '../studio/studio-server.js';

@@ -17,7 +17,7 @@ import {
 import { publishGuestMetric } from '../../src/service/guest/own-metrics.js';
 import { getGuestDashboard } from '../../src/service/guest/reads.js';
 import { tableRef } from '../engine/world.js';
-import { createWorld, settings, type World } from '../usecases/world.js';
+import { createWorld, settings, type World } from '../service/world.js';
 import { countOfCases } from './count.js';
 
 const numRuns = Math.ceil(countOfCases(2000, 2000) / 50);

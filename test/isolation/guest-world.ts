@@ -6,7 +6,7 @@ import { hostMade, type VisualDefinition } from '../../src/model/dashboard/metri
 import type { GuestCaller } from '../../src/model/guest/caller.js';
 import type { Engine, MetricQuestion, Reads } from '../../src/model/query/engine.js';
 import { columnRef, createFolder, createLoggedEngine, datasourceAt, metric } from '../engine/world.js';
-import { createWorld, settings, stateFilter, statements, type World } from '../usecases/world.js';
+import { createWorld, settings, stateFilter, statements, type World } from '../service/world.js';
 
 const measures = [{ name: 'Count', aggregate: 'COUNT' as const }];
 const shop = { name: 'Shop', column: columnRef('sales.shop') };

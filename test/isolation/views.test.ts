@@ -9,7 +9,7 @@ import { Refusal } from '../../src/model/refusal.js';
 import { getGuestDashboard } from '../../src/service/guest/reads.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../../src/service/guest/views.js';
 import { columnRef } from '../engine/world.js';
-import { createWorld, salesCount, settings, type World } from '../usecases/world.js';
+import { createWorld, salesCount, settings, type World } from '../service/world.js';
 import { countOfCases } from './count.js';
 
 const numRuns = Math.ceil(countOfCases(2000, 2000) / 40);

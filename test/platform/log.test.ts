@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { bufferedOutput, createLog } from '../../src/platform/logs/log.js';
-import { createMemoryLog } from '../http/sample.js';
+import { createMemoryLog } from './http/sample.js';
 
 const written = (fields: object): string => {
   const { log, lines } = createMemoryLog();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import jwt from 'jsonwebtoken';
 import { loadConfig } from '../../src/platform/config/config.js';
-import { openMailbox } from '../deliver/mailbox.js';
+import { openMailbox } from '../delivery/mailbox.js';
 import { placeFlights } from '../suites/flights.js';
 import { type EmbedToken, post } from './guest.js';
 

@@ -5,7 +5,7 @@ import type { Tile } from '../../src/model/dashboard/tile.js';
 import { importedData } from '../../src/service/dashboards/contract/versions.js';
 import { clipOf, missingFilters, readClip, withClip, withoutParts } from '../../src/web/studio/base/clip.js';
 import type { TemplateData } from '../../src/web/studio/base/template.js';
-import { contents } from '../domain/boards.js';
+import { contents } from '../model/boards.js';
 
 const aTile = fc.record({
   tileId: fc.constantFrom('t', 'u', 'v'),

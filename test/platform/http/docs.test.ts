@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { createOpenApi } from '../../../src/platform/http/interface/openapi.js';
+import type { Operation } from '../../../src/platform/http/interface/operation.js';
+import { renderDocs } from '../../../src/platform/http/pages/docs.js';
+import { docsStyle } from '../../../src/platform/http/pages/docs-style.js';
+import { html } from '../../../src/platform/http/wire/html.js';
+import { operations } from '../../../src/service/operations.js';
+import { document } from './sample.js';
+
+const page = renderDocs(document);
+
+test('lists every operation with all its paths and error codes', () => {
+  const text = page.replaceAll(/<wbr>/g, '');
+  for (const { bindings, errors, summary } of Object.values<Operation>(operations)) {
+    expect(text).toContain(html`${summary}`.text);
+    for (const { path } of bindings) expect(text).toContain(path);
+    for (const code of Object.keys(errors)) expect(text).toContain(code);
+  }
+});
+
+test('the page of the interface lists nested fields', () => {
+  const text = page.replaceAll(/<span class="outer">|<\/span>/g, '');
+  for (const field of [
+    'params.hideDashboardMetrics[].metricIds',
+    'params.accessPermissions.isAllowMetricFilterNameChange',
+  ]) {
+    expect(text).toContain(field);
+  }
+});
+
+test('says how a body can be sent as a form, and which file it accepts', () => {
+  const text = page.replaceAll(/<[^>]*>/g, '');
+  expect(text.match(/multipart\/form-data/g)).toHaveLength(1);
+  expect(text).toMatch(/multipart\/form-data, where accessSettings, metadata, .* are sent as JSON text/);
+  expect(text).toMatch(
+    /importDashboardDataFile\s*string\s*A JSON file. Its data becomes the value of importDashboardData/,
+  );
+});
+
+test('describes types in words', () => {
+  expect(page).toContain('string or number or boolean');
+  expect(page).not.toMatch(/>(any|undefined|\[object Object\])</);
+});
+
+test('has no script, no inline style and no foreign content', () => {
+  expect(page).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:/i);
+  expect(page).not.toMatch(/(src|href)="(https?:)?\/\//);
+  expect(docsStyle).not.toMatch(/url\(|@import/);
+});
+
+test('has only links that work, and unique ids', () => {
+  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+});
+
+test('escapes everything in the document', () => {
+  const evil = '<img src=x onerror=alert(1)>"\'&`<b>`';
+  const { createDataApp } = operations;
+  const page = renderDocs(
+    createOpenApi(
+      {
+        createDataApp: {
+          ...createDataApp,
+          summary: evil,
+          description: evil,
+          example: { input: { name: evil }, output: { name: evil } },
+        },
+      },
+      { version: evil },
+    ),
+  );
+  expect(page).not.toMatch(/<img|<b>/);
+  expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;');
+});
+
+test('a curl example is valid if its body contains a quote', () => {
+  const { createDataApp } = operations;
+  const named = { ...createDataApp, example: { input: { name: "O'Hare" }, output: { name: 'x' } } };
+  expect(renderDocs(createOpenApi({ createDataApp: named }, { version: '1' }))).toContain('O&#39;\\&#39;&#39;Hare');
+});

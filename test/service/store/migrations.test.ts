@@ -1,0 +1,119 @@
+import { type KyselyPlugin, type Migration, sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../../src/platform/databases/database.js';
+import { migrate, migrations } from '../../../src/service/store/migrations.js';
+import type { Tables } from '../../../src/service/store/tables.js';
+import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../../suites/postgres.js';
+
+const tableNames = async (database: Database): Promise<readonly string[]> => {
+  const { rows } = await sql<{ name: string }>`
+    select table_schema || '.' || table_name as name from information_schema.tables
+    where table_schema not in ('pg_catalog', 'information_schema') order by 1`.execute(database.connect());
+  return rows.map(({ name }) => name);
+};
+
+const executed = async (database: Database): Promise<readonly string[]> => {
+  const { rows } = await sql<{ name: string }>`
+    select name from guestlist.kysely_migration order by 1`.execute(database.connect());
+  return rows.map(({ name }) => name);
+};
+
+/** Changes data and then fails; all changes must be undone. */
+const failing: Migration = {
+  up: async (db) => {
+    await sql`create table guestlist.halfway (id text)`.execute(db);
+    await sql`alter table guestlist.data_apps drop column name cascade`.execute(db);
+    await sql`insert into guestlist.nowhere values (1)`.execute(db);
+  },
+};
+
+const failureTests = (name: string, open: () => Promise<Database>): void => {
+  describe(`migrations on ${name}`, () => {
+    let database: Database;
+    beforeAll(async () => {
+      database = await open();
+      await migrate(database.connect<Tables>());
+    }, 60_000);
+    afterAll(async () => database.close());
+
+    it('make tables in the schema guestlist alone', async () => {
+      const names = await tableNames(database);
+      expect(names).toContain('guestlist.guest_tokens');
+      expect(names.filter((table) => !table.startsWith('guestlist.'))).toEqual([]);
+    });
+
+    it('migrations are done only once', async () => {
+      await migrate(database.connect<Tables>());
+      expect(await executed(database)).toEqual(Object.keys(migrations));
+    });
+
+    it('ask whether they are done, and nothing else, where they are', async () => {
+      let asked = 0;
+      const count: KyselyPlugin = {
+        transformQuery: ({ node }) => {
+          asked += 1;
+          return node;
+        },
+        transformResult: async ({ result }) => result,
+      };
+      await migrate(database.connect<Tables>().withPlugin(count));
+      expect(asked).toBe(2);
+    });
+
+    it('leave the tables as they were where one fails', async () => {
+      const before = await tableNames(database);
+      const list = { ...migrations, '9998-works': { up: async () => {} }, '9999-fails': failing };
+      await expect(migrate(database.connect<Tables>(), list)).rejects.toThrow(/Migration 9999-fails .* rolled back/);
+      expect(await tableNames(database)).toEqual(before);
+      expect(await executed(database)).toEqual(Object.keys(migrations));
+      const db = database.connect<Tables>().withSchema('guestlist');
+      expect(await db.selectFrom('data_apps').select('name').execute()).toEqual([]);
+      await migrate(database.connect<Tables>());
+    });
+
+    it('refuse a database that a newer version migrated', async () => {
+      const newer = { ...migrations, '9999-newer': { up: async () => {} } };
+      await migrate(database.connect<Tables>(), newer);
+      await expect(migrate(database.connect<Tables>())).rejects.toThrow(/newer version/);
+      expect(await executed(database)).toEqual(Object.keys(newer));
+    });
+  });
+};
+
+failureTests('PGlite', () => openDatabase({ databaseUrl: null, folder: null }));
+
+describe.skipIf(!(await isPostgresThere()))('a real server', () => {
+  failureTests('PostgreSQL', async () => {
+    const { url, drop } = await createOwnDatabase();
+    const database = await openDatabase({ databaseUrl: url, folder: null });
+    return { ...database, close: () => database.close().then(drop) };
+  });
+
+  describe('several processes that start at once', () => {
+    let own: OwnDatabase;
+    const databases: Database[] = [];
+    beforeAll(async () => {
+      own = await createOwnDatabase();
+      for (let count = 0; count < 4; count += 1) {
+        databases.push(await openDatabase({ databaseUrl: own.url, folder: null }));
+      }
+    });
+    afterAll(async () => {
+      await Promise.all(databases.map((database) => database.close()));
+      await own.drop();
+    });
+
+    it('several processes that start at once migrate once', async () => {
+      let runs = 0;
+      const counting: Migration = {
+        up: async () => {
+          runs += 1;
+        },
+      };
+      const list = { ...migrations, '9999-counting': counting };
+      await Promise.all(databases.map((database) => migrate(database.connect<Tables>(), list)));
+      expect(runs).toBe(1);
+      for (const database of databases) expect(await executed(database)).toEqual(Object.keys(list));
+    });
+  });
+});
