@@ -26,7 +26,17 @@ const builtSources: Plugin = {
 const isLong = process.env.TEST_LONG === '1';
 const suffix = isLong ? '.long.test.ts' : '.test.ts';
 const left = isLong ? [] : ['**/*.long.test.ts'];
-const folders = ['cli', 'client', 'deploy', 'evaluation', 'fault', 'packages', 'pages', 'product', 'render'];
+const folders = [
+  'cli',
+  'client',
+  'deploy',
+  'evaluation',
+  'fault',
+  'packages',
+  'pages',
+  'product',
+  'delivery/rendering',
+];
 /** These start processes, servers and browsers. All others work in their own process. */
 const starting = folders.map((name) => `test/${name}/**/*${suffix}`);
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { defaultSettings } from '../src/platform/config/settings.js';
 import { operations } from '../src/service/operations.js';
-import { fileCircles, mutualFolders, readSources } from './structure/graph.mjs';
+import { fileCircles, readSources, roomCircles } from './structure/graph.mjs';
 import { findKeptPromises } from './structure/kept-promises.mjs';
 import { readTestNames } from './structure/test-names.mjs';
 
@@ -39,22 +39,28 @@ const sources: readonly Source[] = readdirSync(src, { recursive: true, encoding:
     return { file, folder, text, imports };
   });
 
-/** The other folders and the packages that each folder may import. `root`: files directly in src. */
-const mayImport: Readonly<
-  Record<string, { readonly folders: readonly string[]; readonly packages: readonly RegExp[] }>
-> = {
-  domain: { folders: [], packages: [] },
-  contract: { folders: ['domain', 'texts'], packages: [/^zod$/, /^fflate$/] },
-  usecases: { folders: ['domain'], packages: [] },
-  http: {
-    folders: ['contract', 'domain', 'platform'],
-    packages: [/^express$/, /^helmet$/, /^zod$/, /^node:/],
+type Row = { readonly rooms: readonly string[]; readonly packages: readonly RegExp[] };
+
+const every = [/^[^.]/];
+const ofNode = /^node:/;
+
+/**
+ * The rooms of src. The longest row that a file's path begins with is its room; files of the service are told apart by
+ * what they are. `rooms`: whose code it may import beside its own.
+ */
+const rooms: Readonly<Record<string, Row>> = {
+  model: { rooms: ['languages'], packages: [] },
+  // Texts in JSON, one file for each language.
+  languages: { rooms: [], packages: [] },
+  platform: { rooms: ['model'], packages: every },
+  // What can be called: declarations, types, fields. Reads no request.
+  'platform/http/interface': { rooms: ['model'], packages: [/^zod$/] },
+  'platform/http': {
+    rooms: ['model', 'platform', 'platform/http/interface'],
+    packages: [/^express$/, /^helmet$/, /^zod$/, ofNode],
   },
-  // Guests' operations as tools: calls the dispatch and nothing else.
-  mcp: { folders: ['contract', 'domain', 'http'], packages: [/^@modelcontextprotocol\/sdk\//, /^zod$/, /^node:/] },
-  store: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^node:/] },
   engine: {
-    folders: ['domain', 'platform'],
+    rooms: ['model', 'platform'],
     packages: [
       /^kysely$/,
       /^@duckdb\//,
@@ -63,11 +69,19 @@ const mayImport: Readonly<
       /^@clickhouse\/client$/,
       /^libpg-query$/,
       /^pgsql-deparser$/,
-      /^node:/,
+      ofNode,
     ],
   },
+  // The function of an operation: rules and ports.
+  service: { rooms: ['model'], packages: [] },
+  'service contracts': { rooms: ['model', 'platform/http/interface'], packages: [/^zod$/, /^fflate$/] },
+  'service/store': { rooms: ['model', 'platform'], packages: [/^kysely$/, ofNode] },
+  'service/operations.ts': {
+    rooms: ['model', 'platform/http/interface', 'service', 'service contracts'],
+    packages: [],
+  },
   gateway: {
-    folders: ['contract', 'domain', 'platform', 'http'],
+    rooms: ['model', 'platform', 'platform/http', 'platform/http/interface', 'service contracts'],
     packages: [
       /^helmet$/,
       /^pino$/,
@@ -77,132 +91,131 @@ const mayImport: Readonly<
       /^standardwebhooks$/,
       /^kysely$/,
       /^@marcbachmann\/cel-js$/,
-      /^node:/,
+      ofNode,
     ],
   },
   // Runs offline: tests, plans and explanations of policies.
-  'policy-tools': {
-    folders: ['contract', 'domain', 'gateway', 'platform', 'http'],
-    packages: [/^yaml$/, /^zod$/, /^@marcbachmann\/cel-js$/, /^node:/],
+  'gateway/policy-tools': {
+    rooms: ['model', 'platform', 'platform/http', 'platform/http/interface', 'service contracts', 'gateway'],
+    packages: [/^yaml$/, /^zod$/, /^@marcbachmann\/cel-js$/, ofNode],
+  },
+  // Sends dashboards on schedule. The right of a recipient is the gateway's and the service's, asked for at each message.
+  delivery: {
+    rooms: ['model', 'platform', 'delivery/rendering'],
+    packages: [/^croner$/, /^nodemailer$/, /^standardwebhooks$/, ofNode],
+  },
+  'delivery/rendering': { rooms: ['model', 'platform'], packages: [/^playwright-core$/, ofNode] },
+  // Asks language models. What may be sent is decided elsewhere.
+  'assistants/models': { rooms: ['model', 'platform'], packages: [ofNode] },
+  // Guests' operations as tools: calls the dispatch and nothing else.
+  'assistants/mcp': {
+    rooms: ['model', 'platform/http', 'platform/http/interface', 'service contracts'],
+    packages: [/^@modelcontextprotocol\/sdk\//, /^zod$/, ofNode],
   },
   // Authors and operators: calls the service by its operations and the gateway by its functions.
   studio: {
-    folders: ['contract', 'domain', 'gateway', 'platform', 'http', 'mcp'],
-    packages: [/^express$/, /^openid-client$/, /^zod$/, /^node:/],
+    rooms: [
+      ...['model', 'platform', 'platform/http', 'platform/http/interface'],
+      ...['service contracts', 'gateway', 'assistants/mcp'],
+    ],
+    packages: [/^express$/, /^openid-client$/, /^zod$/, ofNode],
   },
-  render: { folders: ['domain', 'platform'], packages: [/^playwright-core$/, /^node:/] },
-  // Sends dashboards on schedule. The right of a recipient is the gateway's and the service's, asked for at each message.
-  deliver: {
-    folders: ['domain', 'platform', 'texts'],
-    packages: [/^croner$/, /^nodemailer$/, /^standardwebhooks$/, /^node:/],
+  demo: {
+    rooms: ['model', 'platform', 'platform/http', 'platform/http/interface', 'service contracts'],
+    packages: every,
   },
-  // Asks language models. What may be sent is decided elsewhere.
-  models: { folders: ['domain', 'platform'], packages: [/^node:/] },
-  platform: { folders: ['domain'], packages: [/^[^.]/] },
-  demo: { folders: ['contract', 'domain', 'http', 'platform'], packages: [/^[^.]/] },
   // Must not share code with the product: a common mistake would stay hidden.
-  conformance: { folders: [], packages: [/^node:/] },
-  // Read by the service and by the elements: both decide alike what a theme means.
-  theme: { folders: [], packages: [] },
-  // Read by the elements, and by what writes messages and files.
-  texts: { folders: ['languages'], packages: [] },
+  conformance: { rooms: [], packages: [ofNode] },
   web: {
-    folders: ['theme', 'languages', 'texts'],
+    rooms: ['languages'],
     packages: [/^lit(\/|$)/, /^echarts(\/|$)/, /^minisearch$/, /^@(?:codemirror|lezer|dagrejs)\//],
   },
   cli: {
-    folders: [
-      'root',
-      'compose',
-      'policy-tools',
-      'conformance',
-      'contract',
-      'domain',
-      'gateway',
-      'http',
-      'platform',
-      'store',
-      'usecases',
-      'engine',
-      'demo',
-      'studio',
+    rooms: [
+      ...['model', 'platform', 'platform/http', 'platform/http/interface', 'service', 'service contracts'],
+      ...[
+        'service/store',
+        'engine',
+        'gateway',
+        'gateway/policy-tools',
+        'studio',
+        'conformance',
+        'demo',
+        'compose',
+        'main.ts',
+      ],
     ],
-    packages: [/^[^.]/],
+    packages: every,
   },
   compose: {
-    folders: [
-      'root',
-      'policy-tools',
-      'contract',
-      'domain',
-      'gateway',
-      'http',
-      'mcp',
-      'platform',
-      'store',
-      'deliver',
-      'models',
-      'render',
-      'studio',
-      'theme',
-      'texts',
-      'usecases',
-      'engine',
-      'demo',
+    rooms: [
+      ...['model', 'platform', 'platform/http', 'platform/http/interface', 'service', 'service contracts'],
+      ...['service/store', 'service/operations.ts', 'engine', 'gateway', 'gateway/policy-tools', 'delivery'],
+      ...['delivery/rendering', 'assistants/models', 'assistants/mcp', 'studio', 'demo', 'main.ts'],
     ],
-    packages: [/^[^.]/],
+    packages: every,
   },
-  root: {
-    folders: ['compose', 'contract', 'domain', 'gateway', 'http', 'platform', 'usecases'],
-    packages: [/^[^.]/],
+  'main.ts': {
+    rooms: [
+      'model',
+      'platform',
+      'platform/http',
+      'platform/http/interface',
+      'service contracts',
+      'service',
+      'gateway',
+      'compose',
+    ],
+    packages: every,
   },
 };
 
-/**
- * Folders from which types may be imported in addition. The browser uses the types of the interface and of commands. Who
- * is given a store uses its type, which is that of its one implementation.
- */
+/** Rooms from which types may be imported in addition. */
 const mayImportTypes: Readonly<Record<string, readonly string[]>> = {
-  web: ['contract', 'domain', 'compose'],
-  ...{ usecases: ['store'], deliver: ['store'], studio: ['store'], demo: ['store'] },
+  // The browser uses the types of the interface and of commands.
+  web: ['model', 'platform/http/interface', 'service contracts', 'service/operations.ts', 'compose'],
+  // Who is given a store uses its type, which is that of its one implementation.
+  ...{ service: ['service/store'], 'service/operations.ts': ['service/store'], delivery: ['service/store'] },
+  ...{ studio: ['service/store'], demo: ['service/store'] },
 };
 
 /**
- * Studio shows whose rows the tables of an unsaved model hold, and the elements refuse addresses of recipients, by the
- * functions that decide it in the service: a second version of them would say something else one day. So it is with the
- * parts of dates and with numbers, which workbooks and alerts have too; with the formats of columns, which metrics made by
- * chat take over as those of the editor do; with how measures combine, which a draft shows as the saved metric; and with
- * the escaping of markup.
+ * What the browser decides by the functions of the service, since a second version of them would say something else one
+ * day: whose rows the tables of an unsaved model hold, which addresses of recipients are refused, the parts of dates and
+ * numbers, the formats of columns, how measures combine, themes, how a text is looked up, and the escaping of markup.
  */
 const isSharedCode = (file: string, target: string): boolean =>
-  (file.startsWith('web/studio/') && /^domain\/(datamart\/|dashboard\/abilities)/.test(target)) ||
-  (/^web\/(?:base|editor)\//.test(file) && /^domain\/(?:datamart\/dates|query\/numbers)\.js$/.test(target)) ||
+  (file.startsWith('web/') && /^model\/(?:theme|texts)\//.test(target)) ||
+  (file.startsWith('web/studio/') && /^model\/(datamart\/|dashboard\/abilities)/.test(target)) ||
+  (/^web\/(?:base|editor)\//.test(file) && /^model\/(?:datamart\/dates|query\/numbers)\.js$/.test(target)) ||
   (file === 'web/editor/edit.ts' && target === 'model/guest/column-formats.js') ||
   (file === 'web/charts/pictures/draw.ts' && target === 'model/markup.js') ||
   (file === 'web/editor/preview.ts' && target === 'model/guest/combining.js') ||
-  (file.startsWith('web/elements/') && /^domain\/deliver\/(?:address|recipients)\./.test(target));
+  (file.startsWith('web/elements/') && /^model\/schedule\/(?:address|recipients)\./.test(target));
 
-const folderOf = (path: string): string => {
-  const inside = relative(src, path);
-  return inside.includes('/') ? (inside.split('/')[0] ?? '') : 'root';
+const longestFirst = Object.keys(rooms).toSorted((one, other) => other.length - one.length);
+
+const roomOf = (file: string): string | undefined => {
+  if (/^service\/.*\bcontract(?:\/|\.[tj]s$)/.test(file)) return 'service contracts';
+  return longestFirst.find((room) => file.replace(/\.js$/, '.ts') === room || file.startsWith(`${room}/`));
 };
 
-const forbidden = ({ file, folder: named, imports }: Source): readonly string[] => {
-  const folder = named === '' ? 'root' : named;
-  const rule = mayImport[folder];
-  if (rule === undefined) return [`${file}: folder ${folder} is not in the layer table`];
+const forbidden = ({ file, imports }: Source): readonly string[] => {
+  const room = roomOf(file);
+  const row = room === undefined ? undefined : rooms[room];
+  if (room === undefined || row === undefined) return [`${file}: no room of the table`];
   return imports.flatMap(({ from, isTypeOnly }) => {
     if (!from.startsWith('.'))
-      return rule.packages.some((allowed) => allowed.test(from)) ? [] : [`${file} imports ${from}`];
-    const path = resolve(dirname(join(src, file)), from);
-    const target = folderOf(path);
-    if (target === folder || rule.folders.includes(target) || isSharedCode(file, relative(src, path))) return [];
-    return isTypeOnly && mayImportTypes[folder]?.includes(target) ? [] : [`${file} imports ${from}`];
+      return row.packages.some((allowed) => allowed.test(from)) ? [] : [`${file} imports ${from}`];
+    const path = relative(src, resolve(dirname(join(src, file)), from));
+    const target = roomOf(path) ?? '';
+    if (target === room || row.rooms.includes(target) || isSharedCode(file, path)) return [];
+    return isTypeOnly && mayImportTypes[room]?.includes(target) ? [] : [`${file} imports ${from}`];
   });
 };
 
 describe('the layer table', () => {
-  test('every folder imports only what its row allows', () => {
+  test('every room imports only what its row allows', () => {
     expect(sources.flatMap(forbidden)).toEqual([]);
   });
 
@@ -235,9 +248,9 @@ describe('the layer table', () => {
     expect(found.toSorted()).toEqual(['gateway/upstream/http-upstream.ts', 'platform/calls/outgoing.ts']);
   });
 
-  test('the domain knows neither clock nor randomness', () => {
+  test('the model knows neither clock nor randomness', () => {
     const offenders = sources.filter(
-      ({ folder, text }) => folder === 'domain' && /Date\.now|new Date\(\)|Math\.random|performance\./.test(text),
+      ({ folder, text }) => folder === 'model' && /Date\.now|new Date\(\)|Math\.random|performance\./.test(text),
     );
     expect(offenders.map(({ file }) => file)).toEqual([]);
   });
@@ -245,12 +258,6 @@ describe('the layer table', () => {
 
 /** Known circles of imports. Remove an entry together with its circle; never add one. */
 const knownCircles: readonly string[] = [];
-
-/**
- * Known pairs of folders that import each other (`.` is src itself). Remove an entry together with its last import;
- * never add one.
- */
-const knownPairs: readonly string[] = [];
 
 describe('imports run one way', () => {
   const graph = readSources();
@@ -263,12 +270,22 @@ describe('imports run one way', () => {
     ).toEqual(knownCircles);
   });
 
-  test('no two folders import each other, types included', () => {
-    expect(
-      mutualFolders(graph)
-        .map(({ folders }) => folders.toSorted().join(' <-> '))
-        .toSorted(),
-    ).toEqual(knownPairs);
+  test('no rooms import each other in a circle, nested ones and types included', () => {
+    expect(roomCircles(graph).map(({ room, parts, imports }) => `${room}: ${parts.join(', ')}: ${imports}`)).toEqual(
+      [],
+    );
+  });
+
+  test('a room that imports back into its parent is found, and a circle of three', () => {
+    const file = (name: string, ...imports: string[]) => ({
+      ...{ file: name, folder: dirname(name), lines: 1 },
+      imports,
+      functions: [],
+    });
+    const nested = [file('a/a.ts', 'a/b/b.ts'), file('a/b/b.ts', 'a/c.ts'), file('a/c.ts')];
+    const three = [file('a/x.ts', 'b/x.ts'), file('b/x.ts', 'c/y/x.ts'), file('c/y/x.ts', 'a/x.ts')];
+    expect(roomCircles(nested).map(({ room, parts }) => [room, ...parts])).toEqual([['a', '.', 'b']]);
+    expect(roomCircles(three).map(({ room, parts }) => [room, ...parts])).toEqual([['.', 'a', 'b', 'c']]);
   });
 });
 
@@ -305,8 +322,8 @@ describe('sizes and names', () => {
 
 describe('the table of operations', () => {
   test('has every operation that a file of the contract declares', async () => {
-    const modules = readdirSync(join(src, 'contract')).filter((file) => file.endsWith('.ts'));
-    const exported = await Promise.all(modules.map((file) => import(join(src, 'contract', file))));
+    const contracts = sources.filter(({ file }) => roomOf(file) === 'service contracts');
+    const exported = await Promise.all(contracts.map(({ file }) => import(join(src, file))));
     const declared = exported.flatMap((module) =>
       Object.entries<object>(module).flatMap(([name, value]) =>
         value !== null && typeof value === 'object' && 'bindings' in value ? [name] : [],

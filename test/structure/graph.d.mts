@@ -9,7 +9,6 @@ export type SourceFile = {
 export const src: string;
 export const readSources: () => readonly SourceFile[];
 export const fileCircles: (sources: readonly SourceFile[]) => readonly (readonly string[])[];
-export const mutualFolders: (
+export const roomCircles: (
   sources: readonly SourceFile[],
-) => readonly { readonly folders: readonly string[]; readonly imports: readonly string[] }[];
-export const folderCircles: (sources: readonly SourceFile[]) => readonly (readonly string[])[];
+) => readonly { readonly room: string; readonly parts: readonly string[]; readonly imports: readonly string[] }[];

@@ -76,38 +76,46 @@ const circlesOf = (edges) => {
 /** Groups of files that import each other in a circle. */
 export const fileCircles = (sources) => circlesOf(new Map(sources.map(({ file, imports }) => [file, imports])));
 
-/** Returns which other folders each folder imports, with one import as an example. */
-const folderEdges = (sources) => {
+/** The part of a room that a path lies in: a folder of it, or `.` for its own files. Undefined: elsewhere. */
+const partOf = (room, path) => {
+  const start = room === '.' ? '' : `${room}/`;
+  if (!path.startsWith(start)) return undefined;
+  const [first, ...below] = path.slice(start.length).split('/');
+  return below.length === 0 ? '.' : first;
+};
+
+/** Which parts of the room import which, with the imports: a map of maps. */
+const partEdges = (sources, room) => {
   const edges = new Map();
-  for (const { file, folder, imports } of sources) {
-    for (const target of imports.filter((path) => dirname(path) !== folder)) {
-      const of = edges.get(folder) ?? new Map();
-      edges.set(folder, of);
-      of.set(dirname(target), [...(of.get(dirname(target)) ?? []), `${file} -> ${target}`]);
+  for (const { file, imports } of sources) {
+    const part = partOf(room, file);
+    if (part === undefined) continue;
+    const of = edges.get(part) ?? new Map();
+    edges.set(part, of);
+    for (const path of imports) {
+      const target = partOf(room, path);
+      if (target === undefined || target === part) continue;
+      of.set(target, [...(of.get(target) ?? []), `${file} -> ${path}`]);
     }
   }
   return edges;
 };
 
 /**
- * Returns pairs of folders that import each other: `{ folders, imports }`, with the imports of the direction that has
- * fewer.
+ * Returns circles of parts in each room, src itself (`.`) and nested ones: `{ room, parts, imports }`. A folder counts
+ * with all that lies below it, so a room that imports back into its parent is a circle too. `imports` are those of the
+ * smallest direction.
  */
-export const mutualFolders = (sources) => {
-  const edges = folderEdges(sources);
-  return [...edges].flatMap(([folder, targets]) =>
-    [...targets]
-      .filter(([target]) => folder < target && edges.get(target)?.has(folder))
-      .map(([target, there]) => {
-        const back = edges.get(target).get(folder);
-        return { folders: [folder, target], imports: back.length < there.length ? back : there };
-      }),
-  );
-};
-
-/** Returns the folders that form a circle of any length. */
-export const folderCircles = (sources) => {
-  const edges = folderEdges(sources);
-  const folders = new Set(sources.map(({ folder }) => folder));
-  return circlesOf(new Map([...folders].map((folder) => [folder, [...(edges.get(folder)?.keys() ?? [])]])));
+export const roomCircles = (sources) => {
+  const above = (folder) => (folder === '.' ? ['.'] : [folder, ...above(dirname(folder))]);
+  const rooms = [...new Set(sources.flatMap(({ folder }) => above(folder)))].sort();
+  return rooms.flatMap((room) => {
+    const edges = partEdges(sources, room);
+    return circlesOf(new Map([...edges].map(([part, targets]) => [part, [...targets.keys()]]))).map((parts) => {
+      const within = parts.flatMap((part) =>
+        [...(edges.get(part) ?? [])].filter(([target]) => parts.includes(target)).map(([, imports]) => imports),
+      );
+      return { room, parts, imports: within.toSorted((one, other) => one.length - other.length)[0] };
+    });
+  });
 };

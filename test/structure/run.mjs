@@ -1,6 +1,6 @@
 // `npm run structure`: prints figures of src's structure as a table. `-- --list` adds circles and small files; `--
 // --path` adds the files of two requests (path.mjs).
-import { fileCircles, folderCircles, mutualFolders, readSources } from './graph.mjs';
+import { fileCircles, readSources, roomCircles } from './graph.mjs';
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
@@ -10,7 +10,7 @@ const importers = new Map();
 for (const { imports } of sources) for (const path of imports) importers.set(path, (importers.get(path) ?? 0) + 1);
 const small = sources.filter(({ file, lines }) => lines < 60 && importers.get(file) === 1);
 const circles = fileCircles(sources);
-const pairs = mutualFolders(sources);
+const rooms = roomCircles(sources);
 const largest = (list, key) => list.toSorted((a, b) => b[key] - a[key])[0];
 const longest = largest(functions, 'length');
 const biggest = largest(sources, 'lines');
@@ -20,13 +20,7 @@ const rows = [
   ['lines', sources.reduce((sum, { lines }) => sum + lines, 0)],
   ['folders', new Set(sources.map(({ folder }) => folder)).size],
   ['circles of files', `${circles.length} (${circles.reduce((sum, circle) => sum + circle.length, 0)} files)`],
-  [
-    'circles of folders',
-    folderCircles(sources)
-      .map((circle) => circle.length)
-      .join(', ') || 0,
-  ],
-  ['pairs of folders that import each other', pairs.length],
+  ['circles of rooms, nested or not', rooms.length],
   [
     'lines of a file, median and longest',
     `${median(sources.map(({ lines }) => lines))}, ${biggest.lines} (${biggest.file})`,
@@ -42,8 +36,9 @@ console.log(['| src | |', '|---|---|', ...rows.map(([name, value]) => `| ${name}
 if (process.argv.includes('--list')) {
   console.log('\nCircles of files:');
   for (const circle of circles) console.log(`  ${circle.join(', ')}`);
-  console.log('\nPairs of folders, with the imports of the direction that has fewer:');
-  for (const { folders, imports } of pairs) console.log(`  ${folders.join(' <-> ')}\n    ${imports.join('\n    ')}`);
+  console.log('\nCircles of rooms, with the imports of the smallest direction:');
+  for (const { room, parts, imports } of rooms)
+    console.log(`  ${room}: ${parts.join(', ')}\n    ${imports.join('\n    ')}`);
   console.log('\nFiles under 60 lines with one importer:');
   for (const { file, lines } of small) console.log(`  ${file} (${lines})`);
 }
