@@ -8,7 +8,7 @@ test.each([
   ['metrics', 2],
   ['chart-gallery', chartTypes.length],
 ])('each metric in docs/reference/%s.md can be imported', (name, count) => {
-  const page = readFileSync(new URL(`../../docs/reference/${name}.md`, import.meta.url), 'utf8');
+  const page = readFileSync(new URL(`../../../docs/reference/${name}.md`, import.meta.url), 'utf8');
   const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
   expect(examples).toHaveLength(count);
   for (const text of examples) {
