@@ -1,7 +1,7 @@
 /**
  * Conditions on a metric in SQL. A condition on a table of the outermost FROM is ANDed there; a condition on a table
- * that the SQL does not read becomes a semi-join along the relationships. A condition that fits neither is refused,
- * never dropped.
+ * that the SQL does not read becomes a semi-join along the relationships. A condition for which neither
+ * is possible is refused, never dropped.
  */
 import { type ColumnRef, qualifiedName, sameTable, type TableRef, tableKey } from '../../model/datamart/datamart.js';
 import type { SqlContext } from '../custom/context.js';

@@ -30,7 +30,7 @@ const compareAllowed = (before: Fact | undefined, after: Fact | undefined): Effe
   return effectOf(isMore(has, had), isMore(had, has));
 };
 
-/** Returns the effect of a fact that differs before and after. */
+/** Says whether a user gains or loses by the change of one fact. */
 const compare = (before: Fact | undefined, after: Fact | undefined): Effect => {
   const [had, has] = [itemsOf(before), itemsOf(after)];
   switch ((before ?? after)?.kind) {

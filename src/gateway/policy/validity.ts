@@ -91,7 +91,7 @@ const shorten = (expiryMs: number, remainingMs: number): number => {
   return lifeMs;
 };
 
-/** The time of the next change, computed once for each session and minute. */
+/** When the session's decision changes next. It is computed once a minute for each session. */
 type Seen = { readonly policy: Policy; readonly clientId: string; readonly minute: number; readonly endMs: number };
 
 /**

@@ -211,7 +211,7 @@ export type OptionsQuestion = Omit<MetricQuestion, 'sort' | 'offset'> & {
   readonly search: string | null;
 };
 
-/** The labels are those of one reader's language: see labels.ts of the guest's reads. The engine gives none. */
+/** A column of an answer. The engine gives no labels: `src/service/guest/labels.ts` adds those of the reader's language. */
 export type AnswerColumn = {
   readonly name: string;
   readonly dataType: 'date' | 'number' | 'string' | 'boolean';

@@ -12,7 +12,7 @@ import type { Limiter, Limiters } from './limiter.js';
 
 const windowSeconds = 60;
 const maxKeys = 50_000;
-/** Of a budget, the part that is taken in advance at most. */
+/** A process takes at most this part of a budget in advance: one in sixteen. */
 const largestShare = 16;
 
 /** Points of one key that this process may spend. `isLast`: the window has no further points. */

@@ -32,7 +32,7 @@ type State = {
   readonly isLoading: boolean;
   readonly drill: readonly TakenStep[];
   readonly sort: Sort | null;
-  /** Null: the rows from the first on, as many as one answer has. */
+  /** Null: the first rows, as many as one answer holds. */
   readonly page: Page | null;
   /** The page that the shown answer is of. `page` may already be the next. */
   readonly shownPage: Page | null;
@@ -145,7 +145,7 @@ export class Reading {
     this.#choose({ sort: { name, direction: isAgain ? 'ASC' : 'DESC' }, page: null });
   }
 
-  /** Shows the rows from `offset` on. Null: from the first on, as many as one answer has. */
+  /** Shows the rows from `offset` on. Null: the first rows, as many as one answer holds. */
   turnTo(offset: number | null): void {
     const { answer, page } = this.#state;
     const limit = page?.limit ?? Math.min(answer?.rows.length ?? 0, mostRows);

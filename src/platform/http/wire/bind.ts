@@ -185,7 +185,7 @@ async function* linesOf(values: AsyncIterable<unknown>): AsyncGenerator<string> 
 }
 
 /**
- * Passes the pieces, or the slices, on, and serves other requests between two of them. An empty piece is not sent. An error is only logged:
+ * Passes each piece of an answer on. Between two pieces, other requests are served. An empty piece is not sent. An error is only logged:
  * the status line was already sent, so the caller cannot be told.
  */
 async function* logged<Piece extends { readonly length: number }>(

@@ -48,7 +48,7 @@ const within = <Value>(all: Map<string, Map<string, Value>>, dimension: string):
   return own;
 };
 
-/** All pins of the dimension that answers had so far. */
+/** The colours that answers have fixed so far for values of the dimension. */
 const pinned = (memory: SlotMemory, { name, valueColours = [] }: Dimension): Pins => {
   memory.pins ??= new Map();
   const pins = within(memory.pins, name);
