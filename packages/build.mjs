@@ -1,4 +1,4 @@
-// Builds what the published packages hold, after build.mjs has built dist/. Name the packages to build; without a name all four are built.
+// Builds what the published packages hold, after build.mjs has built dist/. Name the packages to build; without a name all five are built.
 // Each package's `prepack` calls this file, so `npm pack` in a clean clone (after `npm ci`) gives a complete tarball.
 import { spawnSync } from 'node:child_process';
 import {
@@ -146,7 +146,20 @@ const buildClient = async () => {
   rmSync(join(dist, 'client.ts'));
 };
 
-const builders = { guestlist: libraryTypes, gateway: buildGateway, elements: buildElements, client: buildClient };
+/** One program without dependencies. */
+const buildConformance = () =>
+  bundle(
+    { input: join(root, 'src/conformance/program.ts'), platform: 'node', cwd: root },
+    { file: join(emptyFolder('conformance'), 'conformance.js'), format: 'esm', codeSplitting: false },
+  );
+
+const builders = {
+  guestlist: libraryTypes,
+  gateway: buildGateway,
+  elements: buildElements,
+  client: buildClient,
+  conformance: buildConformance,
+};
 
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => builders[name] === undefined);

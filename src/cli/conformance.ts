@@ -1,14 +1,11 @@
 /** `guestlist conformance`. The kit reads its own arguments, since it is also published alone. */
 import { Command } from '@commander-js/extra-typings';
-import { runConformance } from '../conformance/conformance.js';
+import { runUntilStopped } from '../conformance/conformance.js';
 import { flags } from '../conformance/kit/options.js';
 import { Exit } from './kit/exit.js';
 
-/** The first Ctrl-C ends the run, which then removes what it created; the second ends the process. */
 const run = async (args: readonly string[]): Promise<void> => {
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  const code = await runConformance(args, console, stop.signal);
+  const code = await runUntilStopped(args);
   if (code !== 0) throw new Exit(code);
 };
 

@@ -59,3 +59,10 @@ export const runConformance = async (
   const doesHold = report.outcomes.every(({ result }) => result !== 'fails');
   return doesHold && !stop.aborted ? 0 : 1;
 };
+
+/** Runs the checks for a terminal: the first Ctrl-C ends the run, which then removes what it created; the second ends the process. */
+export const runUntilStopped = (args: readonly string[]): Promise<number> => {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  return runConformance(args, console, stop.signal);
+};

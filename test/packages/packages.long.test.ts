@@ -5,7 +5,7 @@ import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { blocksOfKind, nameOf } from '../documents/blocks.js';
 import { examplesIn, namesIn } from '../documents/examples.js';
 
@@ -65,6 +65,15 @@ const importsOf = (text: string): readonly string[] =>
     .map(([, still, late]) => still ?? late ?? '')
     .filter((specifier) => !specifier.startsWith('node:') && !builtinModules.includes(specifier))
     .map((specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '');
+
+test('the conformance kit is one program, which needs no other package', () => {
+  const kit = join(root, 'packages/conformance');
+  const [told] = JSON.parse(run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], kit)) as readonly Packed[];
+  expect(readJson('packages/conformance/package.json')).toMatchObject({ version: manifestOf('guestlist').version });
+  expect(told?.files.map(({ path }) => path).toSorted()).toEqual(['README.md', 'dist/conformance.js', 'package.json']);
+  expect(importsOf(readFileSync(join(kit, 'dist/conformance.js'), 'utf8'))).toEqual([]);
+  expect(run(process.execPath, [join(kit, 'dist/conformance.js'), '--help'])).toContain('--base-url');
+});
 
 describe.each(names)('the package %s', (name) => {
   it('holds what its manifest names', () => {
