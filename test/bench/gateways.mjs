@@ -50,9 +50,9 @@ export const startService = (folder) => {
 
 /**
  * Starts a gateway in its own process with everything on that production uses: limits that the load does not reach,
- * epochs, log, encrypted cache.
+ * epochs, log, encrypted cache. `from`: the checkout to start.
  */
-export const startGateway = async (folder, name, { service, signers, redisUrl, tenants }) => {
+export const startGateway = async (folder, name, { service, signers, redisUrl, tenants, from = root }) => {
   const own = join(folder, name);
   mkdirSync(own);
   const { demoApiKey } = await credentialsIn(join(folder, 'service'));
@@ -65,7 +65,7 @@ export const startGateway = async (folder, name, { service, signers, redisUrl, t
     },
   };
   writeFileSync(join(own, 'guestlist.yaml'), stringify(config));
-  return launch(onFirstCore(join(root, 'bin/guestlist.mjs'), 'serve', '--only', 'gateway'), {
+  return launch(onFirstCore(join(from, 'bin/guestlist.mjs'), 'serve', '--only', 'gateway'), {
     dataDir: join(own, 'data'),
     env: {
       GUESTLIST_CONFIG: join(own, 'guestlist.yaml'),

@@ -3,6 +3,8 @@
  * one core, wrk on the other, in turns, in one run. The mounted gateway is compared with an empty route of the same
  * app. Needs wrk and taskset on PATH (Linux), and Redis at BENCH_REDIS_URL. Prints a Markdown table of medians and
  * required values. On a busy machine, the ratio of processor time is more stable than that of requests.
+ * BENCH_BEFORE=FOLDER, a built checkout of an earlier version, is measured in turns with this one: the ratio of such a row
+ * is to the row above it.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,6 +20,7 @@ const warmSeconds = Number(process.env.BENCH_WARM_SECONDS ?? 3);
 const only = new RegExp(process.env.BENCH_ONLY ?? '');
 const redisUrl = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
 const algorithms = ['HS256', 'RS256', 'ES256'];
+const before = process.env.BENCH_BEFORE;
 /** More sessions than the gateway caches, so that each is verified again. */
 const manySessions = 12_000;
 
@@ -67,6 +70,13 @@ await inTemporaryFolder(async (folder) => {
     const team = await start(startTeam(folder, { ...common, redisUrl }));
     const memory = await start(startGateway(folder, 'memory', common));
     const redis = await start(startGateway(folder, 'redis', { ...common, redisUrl }));
+    const earlier =
+      before === undefined
+        ? undefined
+        : {
+            memory: await start(startGateway(folder, 'memory-before', { ...common, from: before })),
+            redis: await start(startGateway(folder, 'redis-before', { ...common, redisUrl, from: before })),
+          };
     const mounted = await start(startMounted(folder, common));
     const lookups = [];
     for (const tenants of [10, 10_000, 1_000_000]) {
@@ -79,18 +89,24 @@ await inTemporaryFolder(async (folder) => {
       results: [],
       ...more,
     });
+    /** The variant, and below it the same of the earlier version. */
+    const both = (name, cache, extra, more) => {
+      const now = of(name, cache === 'Redis' ? redis : memory, extra, more);
+      if (earlier === undefined) return [now];
+      return [now, of(`${name}, before`, cache === 'Redis' ? earlier.redis : earlier.memory, extra, { against: now })];
+    };
     const asHost = ['-s', post, '-H', 'X-User: ann', '-H', `Origin: ${mounted.url}`];
     const empty = of("a host's Express app: its own empty route", mounted, asHost, { path: '/empty' });
     const variants = [
       of('bare Express 5 "hello"', hello, [], { path: '/hello' }),
       of("a team's handler: HS256, Redis", team, asUser('HS256')),
       ...['memory', 'Redis'].flatMap((cache) =>
-        algorithms.map((algorithm) =>
-          of(`gateway, ${algorithm}, ${cache}`, cache === 'Redis' ? redis : memory, asUser(algorithm), { mark: 1.5 }),
+        algorithms.flatMap((algorithm) =>
+          both(`gateway, ${algorithm}, ${cache}`, cache, asUser(algorithm), { mark: 1.5 }),
         ),
       ),
-      ...algorithms.map((algorithm) =>
-        of(`gateway, ${algorithm}, Redis, every session new`, redis, ['-s', rotating[algorithm]], {
+      ...algorithms.flatMap((algorithm) =>
+        both(`gateway, ${algorithm}, Redis, every session new`, 'Redis', ['-s', rotating[algorithm]], {
           mark: algorithm === 'ES256' ? 0.7 : 0.9,
         }),
       ),
