@@ -1,4 +1,6 @@
 /** Types of the organization's data apps, datasources and workspaces. Datamarts are in datamart/. */
+import { namesOf } from './record-of.js';
+
 export type DataApp = {
   readonly id: string;
   readonly name: string;
@@ -19,24 +21,26 @@ export type DatasourceSummary = Pick<Datasource, 'id' | 'name' | 'syncedAt' | 'd
 
 /** Connection settings. The operator configures which hosts and folders are allowed. */
 export type DatasourceConnection = DuckDbConnection | ServerConnection;
-export type DatasourceType = DatasourceConnection['datasourceType'];
+
+/** Each type of server with the usual schema of tables that name none; null: the database is the schema. */
+export const usualSchemas = { POSTGRES: 'public', MYSQL: null, CLICKHOUSE: null } as const;
+
+export const datasourceTypes = ['DUCKDB', ...namesOf(usualSchemas)] as const;
+export type DatasourceType = (typeof datasourceTypes)[number];
 
 /** `path` is a file inside one of the configured folders. */
 export type DuckDbConnection = { readonly datasourceType: 'DUCKDB'; readonly path: string };
 
 /** MariaDB uses the type `MYSQL`. */
 export type ServerConnection = {
-  readonly datasourceType: 'POSTGRES' | 'MYSQL' | 'CLICKHOUSE';
+  readonly datasourceType: keyof typeof usualSchemas;
   readonly host: string;
   readonly port: number;
   readonly username: string;
   /** Encrypted in the database. Never part of an answer, a log line or an error. */
   readonly password: string;
   readonly database: string;
-  /**
-   * Schema of tables that name no schema. Null: the server's default (`public`; in MySQL and ClickHouse, the database
-   * is the schema).
-   */
+  /** Schema of tables that name no schema. Null: as `usualSchemas` says. */
   readonly schema: string | null;
   readonly isSsl: boolean;
 };

@@ -3,10 +3,10 @@
  * message repeats only names from it.
  */
 import { describe, expect, test } from 'vitest';
-import { parserOf } from '../../src/engine/custom/sql-parsers.js';
 import { readStatement } from '../../src/engine/custom/statement.js';
 import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect.js';
 import { duckDbDialect } from '../../src/engine/databases/duckdb/dialect.js';
+import { kinds } from '../../src/engine/databases/kinds.js';
 import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';
 import { postgresDialect } from '../../src/engine/databases/postgres/dialect.js';
 import { expressions, own, statements } from './custom-hostile.js';
@@ -48,7 +48,7 @@ describe.each([
       memory: {},
     },
   };
-  const parser = parserOf(kind);
+  const { parser } = kinds[kind];
   const hostile = {
     statements: [...without(kind, statements), ...more[kind].statements],
     expressions: [...without(kind, expressions), ...more[kind].expressions],

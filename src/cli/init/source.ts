@@ -1,6 +1,6 @@
 /** Reads the URL of a customer's database, as `init` takes it. */
 import { basename, isAbsolute, resolve } from 'node:path';
-import type { DatasourceConnection, ServerConnection } from '../../model/organization.js';
+import { type DatasourceConnection, type ServerConnection, usualSchemas } from '../../model/organization.js';
 import { WrongCall } from '../kit/exit.js';
 
 export const urlExamples =
@@ -35,7 +35,7 @@ const readServer = (url: URL): DatasourceConnection => {
     username: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database,
-    schema: server.type === 'POSTGRES' ? url.searchParams.get('schema') : null,
+    schema: usualSchemas[server.type] === null ? null : url.searchParams.get('schema'),
     isSsl,
   };
 };

@@ -7,13 +7,13 @@ import type { TenantScope } from '../../model/datamart/tenant.js';
 import type { Scalar } from '../../model/filter/filter.js';
 import type { Datasource } from '../../model/organization.js';
 import type { ResultTable } from '../connections/database.js';
+import { kinds } from '../databases/kinds.js';
 import type { Catalog } from '../dialect/catalog.js';
 import type { Statement as CompiledStatement, Dialect } from '../dialect/dialect.js';
 import { refuseQuery } from '../dialect/refuse.js';
 import { databasePlaceholder } from '../parsing/placeholder.js';
 import type { Operators, Path, SqlParser } from '../parsing/sql-parser.js';
 import { databaseNameFor } from '../scope/client-database.js';
-import { parserOf } from './sql-parsers.js';
 
 export type SqlContext = {
   readonly datasource: Datasource;
@@ -32,7 +32,7 @@ export type SqlContext = {
 
 /** Throws METRIC_QUERY_ERROR where this database's SQL cannot be parsed. */
 export const loadParser = ({ datasource, dialect }: SqlContext): SqlParser =>
-  parserOf(datasource.datasourceType) ??
+  kinds[datasource.datasourceType].parser ??
   refuseQuery(
     `Custom SQL and expressions are not supported for ${dialect.capabilities.databaseName} yet; use plain columns and measures.`,
     'sql-unsupported',

@@ -9,10 +9,7 @@ import { type ConnectionBudget, createConnectionBudget } from '../connections/bu
 import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';
 import { usualLimits } from '../connections/limits.js';
 import { maxWaiting } from '../connections/pool.js';
-import { openClickHouse } from '../databases/clickhouse/database.js';
-import { openDuckDb } from '../databases/duckdb/database.js';
-import { openMysql } from '../databases/mysql/database.js';
-import { openPostgres } from '../databases/postgres/database.js';
+import { type Kind, kinds } from '../databases/kinds.js';
 import { type ClientDatabaseRef, datasourceFor } from '../scope/client-database.js';
 import { allowedSiblings, createCatalogCache, type Places } from './catalog-cache.js';
 
@@ -85,18 +82,9 @@ type Entry = {
 };
 
 const open: OpenDatabase = async (datasource, options) => {
-  switch (datasource.datasourceType) {
-    case 'DUCKDB':
-      return openDuckDb(datasource, options);
-    case 'POSTGRES':
-      return openPostgres(datasource, options);
-    case 'MYSQL':
-      return openMysql(datasource, options);
-    case 'CLICKHOUSE':
-      return openClickHouse(datasource, options);
-    default:
-      throw new Refusal('METRIC_QUERY_ERROR', 'This version of the engine does not know this type of datasource.');
-  }
+  const kind: Kind | undefined = kinds[datasource.datasourceType];
+  if (kind !== undefined) return kind.open(datasource, options);
+  throw new Refusal('METRIC_QUERY_ERROR', 'This version of the engine does not know this type of datasource.');
 };
 
 type Entries = {

@@ -6,7 +6,8 @@ import { dirname, extname, join } from 'node:path';
 import { type Datamart, type TableRef, tableKey } from '../../model/datamart/datamart.js';
 import type { ClientLevel } from '../../model/datamart/source-schema.js';
 import type { ClientDatabase, TenantScope } from '../../model/datamart/tenant.js';
-import type { Datasource, DatasourceType } from '../../model/organization.js';
+import type { Datasource } from '../../model/organization.js';
+import { kinds } from '../databases/kinds.js';
 import { type Catalog, columnsOf } from '../dialect/catalog.js';
 import { refuseQuery } from '../dialect/refuse.js';
 
@@ -28,14 +29,6 @@ export const clientDatabaseOf = ({
     ? null
     : { level: tenancy.tenancyLevel, database: tenant.database, primaryDatabase: tenancy.primaryDatabase };
 
-/** Whether tables are qualified by their database, so one statement can read several databases. */
-const isDatabaseSchema: Readonly<Record<DatasourceType, boolean>> = {
-  DUCKDB: false,
-  POSTGRES: false,
-  MYSQL: true,
-  CLICKHOUSE: true,
-};
-
 /** Another database of the same server, or another file of the same folder. */
 export const siblingDatabase = (datasource: Datasource, name: string): Datasource =>
   datasource.datasourceType === 'DUCKDB'
@@ -54,7 +47,9 @@ export const schemasFor = (client: ClientDatabaseRef | null): readonly string[] 
 
 const realTable = (table: TableRef, client: ClientDatabaseRef, { datasourceType }: Datasource): TableRef => {
   const isRenamed =
-    client.level === 'MULTI_DATABASE' ? table.schemaName !== client.primaryDatabase : isDatabaseSchema[datasourceType];
+    client.level === 'MULTI_DATABASE'
+      ? table.schemaName !== client.primaryDatabase
+      : kinds[datasourceType].isDatabaseSchema;
   return { schemaName: isRenamed ? client.database : table.schemaName, tableName: table.tableName };
 };
 
@@ -94,7 +89,7 @@ export const databaseNameFor = (asked: Asked): string => {
       'database-name-without-level',
     );
   }
-  if (client.level === 'DATABASE' && !isDatabaseSchema[asked.datasource.datasourceType]) return client.database;
+  if (client.level === 'DATABASE' && !kinds[asked.datasource.datasourceType].isDatabaseSchema) return client.database;
   const own = asked.datamart.tables.filter(
     (table) => realTable(table, client, asked.datasource).schemaName === client.database,
   );

@@ -2,7 +2,8 @@
  * The table of types: what each type of each database holds, and what can be done with it. Checks of settings, engine,
  * options, editors and documents read it.
  */
-import type { DatasourceType } from '../organization.js';
+import { type DatasourceType, datasourceTypes } from '../organization.js';
+import { recordOf } from '../record-of.js';
 
 /** What the values of a type are, as finely as a database compares them. */
 export type ValueKind =
@@ -221,12 +222,7 @@ const byName = (database: DatasourceType): ReadonlyMap<string, Datatype> =>
     }),
   );
 
-const tables: Readonly<Record<DatasourceType, ReadonlyMap<string, Datatype>>> = {
-  DUCKDB: byName('DUCKDB'),
-  POSTGRES: byName('POSTGRES'),
-  MYSQL: byName('MYSQL'),
-  CLICKHOUSE: byName('CLICKHOUSE'),
-};
+const tables = recordOf(datasourceTypes, byName);
 
 /** `Int64` from `LowCardinality(Nullable(Int64))`: wrappers of ClickHouse that do not change what the values are. */
 export const bareClickHouseType = (datatype: string): string => {
@@ -291,8 +287,6 @@ export type NamedType = {
 /** Whether the author says if the values are booleans or numbers: MySQL's BOOLEAN is a tinyint(1). */
 export const mayBeBoolean = ({ datatype }: NamedType): boolean => /^tinyint\(1\)(?! unsigned)/i.test(datatype);
 
-const databases = ['DUCKDB', 'POSTGRES', 'MYSQL', 'CLICKHOUSE'] as const;
-
 /**
  * Returns the kind of a column. A tinyint(1) of an earlier release is a boolean. Undefined: only the database knows, since the column is computed, or since its type has
  * a name that databases use for different kinds.
@@ -301,7 +295,7 @@ export const columnKind = ({ datatype, kind, isCustomColumn }: NamedType): Datat
   if (isCustomColumn === true) return undefined;
   if (kind !== undefined) return kind;
   if (mayBeBoolean({ datatype })) return 'boolean';
-  const kinds = new Set(databases.map((database) => sourceKind(database, datatype)));
+  const kinds = new Set(datasourceTypes.map((database) => sourceKind(database, datatype)));
   kinds.delete('opaque');
   return kinds.size === 1 ? [...kinds][0] : undefined;
 };

@@ -1,6 +1,6 @@
 /** A datamart's tables as a caller lists them, checked against the tables of the datasource. */
 import { faultOf, repeatedAt } from '../faults.js';
-import type { Datasource } from '../organization.js';
+import { type Datasource, usualSchemas } from '../organization.js';
 import type { ColumnNumbers, DatamartColumn, DatamartTable, TableRef } from './datamart.js';
 import { sameTable, tableKey } from './datamart.js';
 import { columnKind, type DatatypeKind, mayBeBoolean } from './datatypes.js';
@@ -48,15 +48,9 @@ export type SourceView = {
 
 /** spec-gap: a table without schemaName is in the default schema of the datasource's own SQL statements. */
 export const defaultSchemaOf = (datasource: Datasource): string => {
-  switch (datasource.datasourceType) {
-    case 'DUCKDB':
-      return 'main';
-    case 'POSTGRES':
-      return datasource.schema ?? 'public';
-    case 'MYSQL':
-    case 'CLICKHOUSE':
-      return datasource.database;
-  }
+  if (datasource.datasourceType === 'DUCKDB') return 'main';
+  const usual = usualSchemas[datasource.datasourceType];
+  return usual === null ? datasource.database : (datasource.schema ?? usual);
 };
 
 const lowerKey = (table: TableRef): string => tableKey(table).toLowerCase();

@@ -81,9 +81,9 @@ const readMetadataServers = async (databaseUrl: string | null): Promise<readonly
 const oneName = (host: string | undefined): string =>
   host === undefined || /^(127\.|localhost$|0\.0\.0\.0$|::1$|::ffff:127\.)/.test(host) ? 'localhost' : host;
 
-const assertOther = ({ datasourceType, host, port, database }: ServerConnection, metadata: Server): void => {
+const assertOther = ({ host, port, database }: ServerConnection, metadata: Server): void => {
   const isSame = oneName(readHost(host)) === metadata.host && port === metadata.port && database === metadata.database;
-  if (datasourceType !== 'POSTGRES' || !isSame) return;
+  if (!isSame) return;
   refuse(
     'This is the database of the metadata, which is no datasource: name another database of the server.',
     'metadata-database',

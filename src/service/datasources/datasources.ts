@@ -5,12 +5,13 @@ import { type SourceTable, withoutEstimate } from '../../model/datamart/source-s
 import { findTables, proposalsAbout } from '../../model/datamart/source-search.js';
 import { type ServiceCaller, seesData } from '../../model/guest/caller.js';
 import { readHost } from '../../model/host.js';
-import type {
-  Datasource,
-  DatasourceConnection,
-  DatasourceSummary,
-  DuckDbConnection,
-  ServerConnection,
+import {
+  type Datasource,
+  type DatasourceConnection,
+  type DatasourceSummary,
+  type DuckDbConnection,
+  type ServerConnection,
+  usualSchemas,
 } from '../../model/organization.js';
 import type { Clock, Ids } from '../../model/ports.js';
 import type { ColumnRepeats, DefinitionEngine, Engine, RequestSignal } from '../../model/query/engine.js';
@@ -46,7 +47,7 @@ const connectionOf = ({ datasourceType, credentials }: SaveDatasource): Datasour
     username,
     password,
     database,
-    schema: datasourceType === 'POSTGRES' ? (schema ?? null) : null,
+    schema: usualSchemas[datasourceType] === null ? null : (schema ?? null),
     isSsl,
   };
 };

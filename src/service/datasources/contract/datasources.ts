@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { readHost } from '../../../model/host.js';
 import { isRecord } from '../../../model/is-record.js';
-import type { Datasource, DatasourceSummary } from '../../../model/organization.js';
+import { type Datasource, type DatasourceSummary, datasourceTypes } from '../../../model/organization.js';
 import { mapItems, type Slices } from '../../../model/slices.js';
 import {
   decodePagination,
@@ -165,7 +165,7 @@ export const listDatasources = operation({
     data: z.array(
       z.object({
         name: z.string(),
-        datasourceType: z.enum(['DUCKDB', 'POSTGRES', 'MYSQL', 'CLICKHOUSE']),
+        datasourceType: z.enum(datasourceTypes),
         syncedAt: z.string().nullable().describe('When its tables were last read.'),
       }),
     ),

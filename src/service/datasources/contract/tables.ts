@@ -4,7 +4,7 @@ import { type ColumnRef, qualifiedName } from '../../../model/datamart/datamart.
 import { columnKind, wireKind } from '../../../model/datamart/datatypes.js';
 import type { ProposedRelationship, SourceProposals } from '../../../model/datamart/source-proposals.js';
 import type { SourceTable } from '../../../model/datamart/source-schema.js';
-import type { DatasourceType } from '../../../model/organization.js';
+import { type DatasourceType, datasourceTypes } from '../../../model/organization.js';
 import type { ColumnRepeats } from '../../../model/query/engine.js';
 import type { Encoded } from '../../../platform/http/interface/callable.js';
 import {
@@ -131,7 +131,7 @@ export const listDatasourceTables = operation({
   output: z.object({
     data: z.object({
       name: z.string(),
-      datasourceType: z.enum(['DUCKDB', 'POSTGRES', 'MYSQL', 'CLICKHOUSE']),
+      datasourceType: z.enum(datasourceTypes),
       tableCount: z.number().int().describe('Number of tables that the search finds, on all pages.'),
       tables: z.array(sourceTable).describe('By schema and name.'),
       proposals: z.object({
