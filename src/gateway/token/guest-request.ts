@@ -2,6 +2,8 @@
  * Builds the guest-token request of a grant. Binds every restriction to every granted dashboard or, if it applies to
  * metrics, to every metric that is not hidden. The service refuses the mint if it does not know a name in the request.
  */
+import type { Capability } from '../../model/capability.js';
+import { addedPermissions } from '../../model/guest/grant.js';
 import { Refusal } from '../../model/refusal.js';
 import type { GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
 import type { Session } from '../authenticate/signed-session.js';
@@ -127,16 +129,20 @@ const listOf = async (embed: ShownEmbed, clientId: string, listMetrics: ListMetr
 type Supports = Pick<Capabilities, 'supports'>;
 
 /**
- * Returns the ten permissions of the interface. Another one is added only if it is granted, and if the service knows
- * it: others would refuse the mint. Without it, the token permits less.
+ * Returns the permissions of the interface. One of `addedPermissions` is sent only if it is granted, and if the service
+ * knows it: others would refuse the mint. Without it, the token permits less.
  */
 const permissionsFor = async (
   { supports }: Supports,
   { permissions }: Grant,
 ): Promise<GuestTokenRequest['permissions']> => {
-  const { isEnableCreateDashboard, ...ofInterface } = permissions;
-  const isSent = isEnableCreateDashboard && (await supports('guest-boards'));
-  return isSent ? { ...ofInterface, isEnableCreateDashboard } : ofInterface;
+  const added: Readonly<Partial<Record<string, Capability>>> = addedPermissions;
+  const sent: Record<string, boolean> = {};
+  for (const [name, isGranted] of Object.entries(permissions)) {
+    const needed = added[name];
+    if (needed === undefined || (isGranted && (await supports(needed)))) sent[name] = isGranted;
+  }
+  return sent;
 };
 
 /** Builds the request. Equal grants give equal requests. */

@@ -1,5 +1,7 @@
+import type { Capability } from '../capability.js';
 import type { FilterColumns } from '../dashboard/embed.js';
 import type { FilterValue } from '../filter/filter.js';
+import { namesOf } from '../record-of.js';
 
 /**
  * What a guest token grants. All names were resolved at mint. It is stored on the server; the token is only a reference
@@ -65,6 +67,11 @@ export type AccessColumns = (typeof accessColumns)[number];
 /** The interface's `permissions` and those that Guestlist adds, as the token request gave them. */
 export type GuestPermissions = { readonly [Name in GuestPermission]?: boolean | undefined };
 
+/** Permissions that are not of the interface, each with the capability of the services that know it. */
+export const addedPermissions = {
+  isEnableCreateDashboard: 'guest-boards',
+} as const satisfies Readonly<Record<string, Capability>>;
+
 export const guestPermissionNames = [
   'isEnableArchiveMetrics',
   'isEnableManageMetrics',
@@ -76,7 +83,6 @@ export const guestPermissionNames = [
   'isShowSideBar',
   'isShowDashboardName',
   'isDisableMetricCreation',
-  // Not of the interface. Unlike the others, it is false unless both token and embed say true.
-  'isEnableCreateDashboard',
+  ...namesOf(addedPermissions),
 ] as const;
 export type GuestPermission = (typeof guestPermissionNames)[number];

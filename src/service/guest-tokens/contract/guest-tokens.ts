@@ -41,7 +41,7 @@ const params = z.strictObject({
 
 const flag = z.boolean().optional();
 
-/** The ten permissions of the interface, and one that Guestlist adds. */
+/** The ten permissions of the interface, and those that Guestlist adds. */
 export const guestPermissions = z.strictObject({
   ...recordOf(guestPermissionNames, () => flag),
   isEnableCreateDashboard: flag.describe('Own dashboards of users. False if missing.'),
