@@ -218,18 +218,20 @@ const compileIn =
     }
   };
 
-const limits = { maxAstNodes: 500, maxDepth: 50, maxListElements: 1000 };
+/** What all expressions may use. A function that is registered here is one of every policy. */
+const base = new Environment({ limits: { maxAstNodes: 500, maxDepth: 50, maxListElements: 1000 } });
 
 /** Compiles the expressions of one policy: those over `claims`, and those over `user`, `tenant` and `now`. */
 export const createCompilers = (
   claims: ClaimSchema,
 ): { readonly session: Compile<SessionVariables>; readonly policy: Compile<PolicyVariables> } => ({
   session: compileIn(
-    new Environment({ limits }).registerVariable('claims', { schema: { ...claims } }),
+    base.clone().registerVariable('claims', { schema: { ...claims } }),
     new Map(claimShapes('claims', claims)),
   ),
   policy: compileIn(
-    new Environment({ limits })
+    base
+      .clone()
       .registerVariable('user', {
         schema: { id: 'string', issuer: 'string', roles: 'list<string>', claims: { ...claims } },
       })
