@@ -36,39 +36,45 @@ const upToTwo: Range = [1, 2];
 const series: Shape = { groups: upToTwo, measures: some };
 const parts: Shape = { groups: one, measures: one };
 
-/** Shapes by type. Where several are given, one of them is enough; the first one's need is told. */
+/**
+ * Shapes by type, in the order in which charts are suggested: the one that says most about a draft first. Where several
+ * are given, one of them is enough; the first one's need is told.
+ */
 const shapes: Readonly<Record<ChartType, readonly [Shape, ...Shape[]]>> = {
-  line: [series],
-  stepped: [series],
-  area: [series],
+  histogram: [{ ...parts, first: 'buckets' }],
   timeSeries: [{ ...series, first: 'date' }],
+  line: [series],
+  singleValue: [
+    { groups: [0, 0], measures: one, takesText: true },
+    { groups: one, measures: one, first: 'date' },
+  ],
   bar: [series],
-  row: [series],
   stack: [
     { groups: [2, 2], measures: one },
     { groups: one, measures: [2, any] },
   ],
   combo: [{ groups: one, measures: [2, any] }],
-  histogram: [{ ...parts, first: 'buckets' }],
-  waterfall: [parts],
-  scatter: [{ groups: upToTwo, measures: [2, 2] }],
-  bubble: [{ groups: upToTwo, measures: [3, 3] }],
+  row: [series],
+  area: [series],
+  stepped: [series],
   pie: [parts],
   doughnut: [parts],
   funnel: [parts, { groups: [0, 0], measures: [2, any] }],
+  waterfall: [parts],
   gauge: [{ groups: [0, 0], measures: one }],
-  sankey: [{ groups: [2, any], measures: one }],
+  scatter: [{ groups: upToTwo, measures: [2, 2] }],
+  bubble: [{ groups: upToTwo, measures: [3, 3] }],
   boxplot: [{ groups: one, measures: [5, 5] }],
-  singleValue: [
-    { groups: [0, 0], measures: one, takesText: true },
-    { groups: one, measures: one, first: 'date' },
-  ],
+  sankey: [{ groups: [2, any], measures: one }],
+  pivotTable: [{ groups: [2, any], measures: some }],
   table: [
     { groups: some, measures: [0, any], takesText: true },
     { groups: [0, any], measures: some, takesText: true },
   ],
-  pivotTable: [{ groups: [2, any], measures: some }],
 };
+
+/** Every chart type. */
+export const chartNames = Object.keys(shapes) as readonly ChartType[];
 
 const countNeed = (count: number, [least, most]: Range, what: 'measures' | 'groups'): ChartNeed | null => {
   if (count < least) return { code: `more-${what}`, count: least };
@@ -108,34 +114,9 @@ export const chartNeed = (type: ChartType, draft: Draft, catalogue: Catalogue): 
   return needs.includes(null) ? null : (needs[0] ?? null);
 };
 
-/** The order in which charts are suggested: the one that says most about the draft first. */
-const order: readonly ChartType[] = [
-  'histogram',
-  'timeSeries',
-  'line',
-  'singleValue',
-  'bar',
-  'stack',
-  'combo',
-  'row',
-  'area',
-  'stepped',
-  'pie',
-  'doughnut',
-  'funnel',
-  'waterfall',
-  'gauge',
-  'scatter',
-  'bubble',
-  'boxplot',
-  'sankey',
-  'pivotTable',
-  'table',
-];
-
 /** Returns every type of chart, with what it needs that the draft lacks. */
 export const chartFits = (draft: Draft, catalogue: Catalogue): readonly ChartFit[] =>
-  order.map((type) => ({ type, need: chartNeed(type, draft, catalogue) }));
+  chartNames.map((type) => ({ type, need: chartNeed(type, draft, catalogue) }));
 
 /** Returns the chart that shows the draft best. */
 export const suggestedChart = (draft: Draft, catalogue: Catalogue): ChartType => {
@@ -147,6 +128,3 @@ export const suggestedChart = (draft: Draft, catalogue: Catalogue): ChartType =>
   );
   return plain.find(({ type }) => type !== 'singleValue' || !isCourse)?.type ?? 'table';
 };
-
-/** Every chart type. */
-export const chartNames = Object.keys(shapes) as readonly ChartType[];
