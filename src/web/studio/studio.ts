@@ -1,8 +1,9 @@
 /** Entry point of Studio: logs in, then shows the screen that the address names. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { html as ofTag, unsafeStatic } from 'lit/static-html.js';
 import { type Api, createApi, hasRole, offersOpenId, readSession, redeemCode, type Session } from './base/api.js';
 import { followed } from './base/kit.js';
-import { addressOf, entries, navigate, placeOf, type ScreenName, watchAddress } from './base/routes.js';
+import { addressOf, entries, navigate, type Place, placeOf, type ScreenName, watchAddress } from './base/routes.js';
 import { textOf } from './base/screen.js';
 import './parts/search.js';
 import './parts/view-as.js';
@@ -202,41 +203,10 @@ const nowhere = html`<div class="empty">
   <button type="button" @click=${() => navigate(addressOf(''))}>Go to the overview</button>
 </div>`;
 
-const screenOf = (screen: ScreenName, api: Api, place: NonNullable<ReturnType<typeof placeOf>>): TemplateResult => {
-  switch (screen) {
-    case 'overview':
-      return html`<studio-overview .api=${api} .place=${place}></studio-overview>`;
-    case 'sources':
-      return html`<studio-sources .api=${api} .place=${place}></studio-sources>`;
-    case 'model':
-      return html`<studio-model .api=${api} .place=${place}></studio-model>`;
-    case 'dashboards':
-      return html`<studio-dashboards .api=${api} .place=${place}></studio-dashboards>`;
-    case 'dashboard':
-      return html`<studio-dashboard .api=${api} .place=${place}></studio-dashboard>`;
-    case 'publish':
-      return html`<studio-publish .api=${api} .place=${place}></studio-publish>`;
-    case 'policies':
-      return html`<studio-policies .api=${api} .place=${place}></studio-policies>`;
-    case 'embed':
-      return html`<studio-embed .api=${api} .place=${place}></studio-embed>`;
-    case 'tenants':
-      return html`<studio-tenants .api=${api} .place=${place}></studio-tenants>`;
-    case 'tokens':
-      return html`<studio-tokens .api=${api} .place=${place}></studio-tokens>`;
-    case 'keys':
-      return html`<studio-keys .api=${api} .place=${place}></studio-keys>`;
-    case 'queries':
-      return html`<studio-queries .api=${api} .place=${place}></studio-queries>`;
-    case 'tenant-reports':
-      return html`<studio-tenant-reports .api=${api} .place=${place}></studio-tenant-reports>`;
-    case 'deliveries':
-      return html`<studio-deliveries .api=${api} .place=${place}></studio-deliveries>`;
-    case 'system':
-      return html`<studio-system .api=${api} .place=${place}></studio-system>`;
-    case 'audit':
-      return html`<studio-audit .api=${api} .place=${place}></studio-audit>`;
-  }
+/** Each screen defines the element of its name. */
+const screenOf = (screen: ScreenName, api: Api, place: Place): TemplateResult => {
+  const tag = unsafeStatic(`studio-${screen}`);
+  return ofTag`<${tag} .api=${api} .place=${place}></${tag}>`;
 };
 
 customElements.define('guestlist-studio', Studio);

@@ -1,24 +1,6 @@
 /** The screens of Studio and their addresses. An address names everything that a screen shows, so that it can be shared. */
 import type { Role } from './api.js';
 
-export type ScreenName =
-  | 'overview'
-  | 'sources'
-  | 'model'
-  | 'dashboards'
-  | 'dashboard'
-  | 'publish'
-  | 'policies'
-  | 'embed'
-  | 'tenants'
-  | 'tokens'
-  | 'keys'
-  | 'audit'
-  | 'queries'
-  | 'tenant-reports'
-  | 'deliveries'
-  | 'system';
-
 export type Place = {
   readonly screen: ScreenName;
   /** The parts of the path after the screen's own. */
@@ -26,8 +8,8 @@ export type Place = {
   readonly query: URLSearchParams;
 };
 
-export type Entry = {
-  readonly screen: ScreenName;
+type Entry = {
+  readonly screen: string;
   readonly title: string;
   readonly path: string;
   readonly group: 'Build' | 'Publish' | 'Operate' | null;
@@ -36,7 +18,7 @@ export type Entry = {
 
 const everybody = ['author', 'publisher', 'support', 'auditor'] as const;
 
-export const entries: readonly Entry[] = [
+export const entries = [
   { screen: 'overview', title: 'Overview', path: '', group: null, roles: everybody },
   { screen: 'sources', title: 'Sources', path: 'sources', group: 'Build', roles: everybody },
   { screen: 'model', title: 'Models', path: 'models', group: 'Build', roles: everybody },
@@ -58,7 +40,8 @@ export const entries: readonly Entry[] = [
   { screen: 'keys', title: 'Keys', path: 'keys', group: 'Operate', roles: ['auditor'] },
   { screen: 'audit', title: 'Audit', path: 'audit', group: 'Operate', roles: ['auditor'] },
   { screen: 'system', title: 'System', path: 'health', group: 'Operate', roles: ['support', 'auditor'] },
-];
+] as const satisfies readonly Entry[];
+export type ScreenName = (typeof entries)[number]['screen'] | 'dashboard';
 
 const root = '/studio';
 
