@@ -608,7 +608,8 @@ const chats = {
 const deliveries = {
   'delivery.ended': {
     level: 'info',
-    meaning: 'An attempt to send a report, or to check an alert, ended. `due`: it is tried again later.',
+    meaning:
+      'An attempt to send a report, or to check an alert, ended. `due`: it is tried again later. docs/how-to/reports.md says what each `reason` means.',
     fields: { ...deliveryFields, state: 'sent, failed, skipped or due', reason: 'why it was not sent' },
   },
   'delivery.lease_lost': {
