@@ -5,6 +5,7 @@ import type { EmbedTokenBody } from '../../src/gateway/common/wire.js';
 import { intersectBound } from '../../src/gateway/policy/combine.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
 import { createTenants } from '../../src/gateway/tenant/resolve.js';
+import { guestPermissionNames } from '../../src/model/guest/grant.js';
 import type { Refusal } from '../../src/model/refusal.js';
 import { captureLog } from './harness.js';
 import { basePolicy, policyOf } from './policies.js';
@@ -65,7 +66,7 @@ describe('how two rules combine', () => {
       ['isEnableDownloadMetrics', true],
       ['isShowSideBar', true],
     ]);
-    expect(Object.keys(grant.permissions)).toHaveLength(11);
+    expect(Object.keys(grant.permissions)).toEqual(guestPermissionNames);
     expect(grant.accessPermissions).toEqual({
       isAllowEndUserDashboardFilter: true,
       dashboardFilterColumns: [column('main.airports', 'state'), column('main.flights', 'date', 'delay', 'origin')],
