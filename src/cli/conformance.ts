@@ -1,11 +1,11 @@
 /** `guestlist conformance`. The kit reads its own arguments, since it is also published alone. */
 import { Command } from '@commander-js/extra-typings';
-import { runUntilStopped } from '../conformance/conformance.js';
+import { runConformance, stopOnSignal } from '../conformance/conformance.js';
 import { flags } from '../conformance/kit/options.js';
 import { Exit } from './kit/exit.js';
 
 const run = async (args: readonly string[]): Promise<void> => {
-  const code = await runUntilStopped(args);
+  const code = await runConformance(args, console, stopOnSignal());
   if (code !== 0) throw new Exit(code);
 };
 

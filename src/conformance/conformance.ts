@@ -60,9 +60,9 @@ export const runConformance = async (
   return doesHold && !stop.aborted ? 0 : 1;
 };
 
-/** Runs the checks for a terminal: the first Ctrl-C ends the run, which then removes what it created; the second ends the process. */
-export const runUntilStopped = (args: readonly string[]): Promise<number> => {
+/** Aborts at the first Ctrl-C, so that the run removes what it created. The second one ends the process. */
+export const stopOnSignal = (): AbortSignal => {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  return runConformance(args, console, stop.signal);
+  return stop.signal;
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 /** The kit as a program of its own, for the package. */
-import { runUntilStopped } from './conformance.js';
+import { runConformance, stopOnSignal } from './conformance.js';
 
-process.exitCode = await runUntilStopped(process.argv.slice(2));
+process.exitCode = await runConformance(process.argv.slice(2), console, stopOnSignal());
