@@ -183,7 +183,7 @@ export const resealConfigured = async (): Promise<Resealed> => {
   return resealMetadata(config, { clock: systemClock, log: createLog({ level: 'warn' }) });
 };
 
-/** Prints the URLs of the metrics and the API reference, and who may read them. */
+/** Prints the URLs of the meters and the API reference, and who may read them. */
 const announceDoors = ({ url, managementUrl }: Running, { isProduction }: Config): readonly string[] => {
   if (managementUrl !== null) {
     return [

@@ -18,7 +18,7 @@ import type { Config, Settings } from '../platform/config/config.js';
 import { createSealer, type KeyRing } from '../platform/keys/sealing.js';
 import type { Log } from '../platform/logs/log.js';
 import { closeAll } from '../platform/work/close-all.js';
-import { createEngineMetrics } from './metrics.js';
+import { createEngineMeters } from './meters.js';
 import { assertingPlainUploads } from './uploads.js';
 
 export type OpenedEngine = {
@@ -70,7 +70,7 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
     watch: queries,
     assertReachable: assertingPlainUploads(dataDir, reach.assertReachable),
     cache: cacheOptions(parts, rows),
-    metrics: createEngineMetrics(registry),
+    meters: createEngineMeters(registry),
     ...engineLimits(settings),
   });
   const opened = flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);

@@ -15,7 +15,7 @@ import { createLimits, type Limits, type LimitsOptions, noLimits } from '../gate
 import { createIdentity } from '../gateway/authenticate/signed-session.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import { createMemoryEraser, type Eraser, type ForgetClient } from '../gateway/common/eraser.js';
-import type { GatewayMetrics } from '../gateway/common/metrics.js';
+import type { GatewayMeters } from '../gateway/common/meters.js';
 import { createDecisionCache, type DecisionCache } from '../gateway/decision-cache.js';
 import type { EmbedTokenSteps } from '../gateway/embed-token.js';
 import { createErasure } from '../gateway/erase/erasure.js';
@@ -129,7 +129,7 @@ type CommonOptions = Origins & {
   /** Whether these secrets must be hard to guess, as in production. Default: false. */
   readonly strongSecrets?: SecretSource['strongSecrets'];
   /** Left out: nothing is measured. */
-  readonly metrics?: GatewayMetrics | undefined;
+  readonly meters?: GatewayMeters | undefined;
   /** Left out: no limits apply. */
   readonly limits?: Omit<LimitsOptions, 'scope' | 'clock' | 'log'> | undefined;
   /** Minimum milliseconds for which every answered token is still valid. Default: a fifth of its expiry. */
@@ -166,14 +166,14 @@ export type OpenGatewayOptions = (SignedSessions | HostSessions) &
 
 /** Rejects if the policy, the options or the database does not work. */
 export const openGateway = async (options: OpenGatewayOptions): Promise<OpenedGateway> => {
-  const { database, clock, log, metrics } = options;
+  const { database, clock, log, meters } = options;
   const ledger = await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres');
-  const audit: AuditLog = createAudit({ ledger, clock, log, metrics });
+  const audit: AuditLog = createAudit({ ledger, clock, log, meters });
   const keep = (policy: Policy) => keepPolicyText(ledger, policy, clock.now());
   const begin = async () => {
     for (const event of options.firstEvents ?? []) await audit.record(event);
     const reachOf = createReachOf(options.policyMayRead ?? null, options.policyPath);
-    return watchPolicies(options.policyPath, { audit, log, keep, metrics, reachOf });
+    return watchPolicies(options.policyPath, { audit, log, keep, meters, reachOf });
   };
   const policies = await begin().catch(async (error: unknown) => {
     await closeFailedStart(audit.close, log);
@@ -287,8 +287,8 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
 
 /** Starts finishing interrupted work, of this process and of dead ones. Returns a function that stops it. */
 const startFinishing = (options: GatewayOptions, works: readonly FinishWork[]): (() => Promise<void>) => {
-  const { ledger, metrics } = options;
-  const finish = metrics === undefined ? works : [...works, createCountUnfinished(ledger, metrics)];
+  const { ledger, meters } = options;
+  const finish = meters === undefined ? works : [...works, createCountUnfinished(ledger, meters)];
   return createTakeover({ ...options, finish }).close;
 };
 
@@ -305,9 +305,9 @@ const checksOf = (ledger: Ledger, { assertReady, direct }: Foundation): readonly
 
 /** Builds the upstream, revocation, and the status of tenants. All other parts use these. */
 const createFoundation = (options: GatewayOptions, closers: Closers) => {
-  const { ledger, clock, metrics } = options;
+  const { ledger, clock, meters } = options;
   const { apiKey, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
-  const direct = createUpstream(asGateway(connect(options), gatewayIdOf(options)), apiKey, { resilience, metrics });
+  const direct = createUpstream(asGateway(connect(options), gatewayIdOf(options)), apiKey, { resilience, meters });
   const revocation = createRevocation(options, { upstream: direct, capabilities, closers });
   const tenantRecords = createTenantRecords(ledger, clock);
   const leases = createTenantLeases(ledger, clock);
@@ -368,7 +368,7 @@ const createRevocation = (
   const scopes = createScopes(ledger);
   const epochs = createEpochs({ ledger, sharing, log });
   closers.add(epochs.close);
-  options.metrics?.watch('epochsAgeMs', epochs.ageMs);
+  options.meters?.watch('epochsAgeMs', epochs.ageMs);
   const tokens = createServiceTokens({ upstream, ...capabilities, gatewayId: gatewayIdOf(options), log });
   const revocations = createRevocations({ ...options, clock: commonClockOf(options), epochs, scopes, tokens });
   const retry = () =>

@@ -43,7 +43,7 @@ import type { Handle } from '../platform/http/wire/in-turn.js';
 import { createToken, hashToken, isSameHash } from '../platform/keys/keys.js';
 import { createSealer } from '../platform/keys/sealing.js';
 import type { Log } from '../platform/logs/log.js';
-import { createMetrics } from '../platform/logs/metrics.js';
+import { createMeters } from '../platform/logs/meters.js';
 import { type Check, createReadiness } from '../platform/logs/readiness.js';
 import { closeAll } from '../platform/work/close-all.js';
 import { logUnreadableTables } from '../service/datamarts/tenancy.js';
@@ -122,8 +122,8 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { loading, mail, ...drawing } = browserParts(config, halves, context);
   const credentials = await loadCredentials(config.settings.dataDir, config.secrets);
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
-  const metrics = createMetrics();
-  const { registry } = metrics;
+  const meters = createMeters();
+  const { registry } = meters;
   const { keyRing } = credentials;
   const [{ engine, prepare, queries, live }, metadata, shared] = await Promise.all([
     resources.add(openEngine({ config, bundle, keyRing, clock, log, registry }, halves.service)),
@@ -147,7 +147,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
   const mcp = api === null ? null : openMcp(config, context, api.dispatch, gateway?.router.exchange ?? null);
   const { failed: ready, fixOf } = readiness;
-  const operated = { service: api, log, metrics, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
+  const operated = { service: api, log, meters, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
   const steps = {
@@ -360,7 +360,7 @@ type PartsOfGateway = {
 
 const openConfiguredGateway = (
   parts: PartsOfGateway,
-  { cache, metrics }: SharedOfGateway,
+  { cache, meters }: SharedOfGateway,
   issuers: readonly SessionIssuer[],
 ): Promise<OpenedGateway> => {
   const { config, credentials, shared, metadata, context, links, mail } = parts;
@@ -381,7 +381,7 @@ const openConfiguredGateway = (
     explanationDays: config.settings.gateway.audit.explanationDays,
     gatewayToken: credentials.gatewayToken,
     isAdminApart: config.settings.management.port !== null,
-    upstream: upstreamOf(parts, metrics),
+    upstream: upstreamOf(parts, meters),
     deploymentId: config.settings.gateway.deploymentId ?? undefined,
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? publicOrigin ?? (isAnyAddress(config) ? null : context.url),
     hooks: { secrets: config.secrets.hookSecrets, ...hooks },
@@ -400,7 +400,7 @@ const openConfiguredGateway = (
           },
     commands:
       links === null ? [] : [studioLinkCommand(links.codes, links.origin), ...operatorKeyCommands(links.sessions)],
-    metrics,
+    meters,
     clock: context.clock,
     commonClock: metadata.commonClock,
     log: context.log,
@@ -409,14 +409,14 @@ const openConfiguredGateway = (
 
 const upstreamOf = (
   { config, credentials, service, context }: PartsOfGateway,
-  metrics: SharedOfGateway['metrics'],
+  meters: SharedOfGateway['meters'],
 ): GatewayOptions['upstream'] => {
   const { serviceUrl, ...settings } = config.settings.gateway.upstream;
   const apiKey = config.secrets.apiKey ?? (config.isDemo ? credentials.demoApiKey : null);
   if (serviceUrl === null && service !== null) return createOwnService(service, { ...credentials, apiKey });
   if (serviceUrl === null || apiKey === null)
     throw new Error('a gateway without a service in its process needs gateway.upstream.serviceUrl and an API key');
-  return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock: context.clock, log: context.log, metrics });
+  return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock: context.clock, log: context.log, meters });
 };
 
 /** Whether the process listens on all addresses of the machine. Its own URL is then of no use to callers. */
@@ -458,7 +458,7 @@ const readinessChecks = ({ settings }: Config, database: Database, parts: readon
 ];
 
 /**
- * Decides who may read metrics, the API reference and failed readiness checks on the public port. `authenticate` is
+ * Decides who may read meters, the API reference and failed readiness checks on the public port. `authenticate` is
  * null if this process runs no service, which also means that it has no reference.
  */
 const createDoors = (

@@ -22,7 +22,7 @@ import { closeAll } from '../platform/work/close-all.js';
 import { repeat } from '../platform/work/repeat.js';
 import { openReport } from '../service/schedules/schedules.js';
 import { createConfirmLinks, createUnsubscribe } from './mail-links.js';
-import type { CountWork } from './metrics.js';
+import type { CountWork } from './meters.js';
 import type { Service } from './service.js';
 import type { Admission } from './shared.js';
 

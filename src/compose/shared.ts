@@ -17,7 +17,7 @@ import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../pla
 import { createRefusedBodies } from '../platform/limits/refused-bodies.js';
 import type { Log } from '../platform/logs/log.js';
 import { closeAll } from '../platform/work/close-all.js';
-import { type CountWork, createCountWork, createGatewayMetrics, type ProductMetrics } from './metrics.js';
+import { type CountWork, createCountWork, createGatewayMeters, type ProductMeters } from './meters.js';
 
 type SharedOptions = {
   readonly config: Config;
@@ -26,7 +26,7 @@ type SharedOptions = {
   readonly registry: Registry;
 };
 
-export type SharedOfGateway = { readonly cache: Cache; readonly metrics: ProductMetrics };
+export type SharedOfGateway = { readonly cache: Cache; readonly meters: ProductMeters };
 
 export type Shared = {
   readonly limiters: Limiters;
@@ -40,9 +40,9 @@ export type Shared = {
 /** Shared through Redis if the settings name one, otherwise kept in this process's memory. */
 export const openShared = async (options: SharedOptions, runsGateway: boolean): Promise<Shared> => {
   const countWork = createCountWork(options.registry);
-  const metrics = runsGateway ? createGatewayMetrics(options.registry, countWork) : null;
-  const gateway = metrics === null ? null : { cache: await openCache(options, metrics), metrics };
-  const limiters = await openLimiters(options, metrics);
+  const meters = runsGateway ? createGatewayMeters(options.registry, countWork) : null;
+  const gateway = meters === null ? null : { cache: await openCache(options, meters), meters };
+  const limiters = await openLimiters(options, meters);
   return {
     limiters,
     admission: createAdmission(options, limiters),
@@ -52,21 +52,21 @@ export const openShared = async (options: SharedOptions, runsGateway: boolean): 
   };
 };
 
-const openCache = async ({ config, clock, log }: SharedOptions, metrics: ProductMetrics): Promise<Cache> => {
+const openCache = async ({ config, clock, log }: SharedOptions, meters: ProductMeters): Promise<Cache> => {
   const url = config.settings.redisUrl;
   if (url === null) return createMemoryCache({ clock });
   // Loaded where it is used: the import of Redis's client would slow every start.
   const { createRedisCache } = await import('../platform/caches/cache-redis.js');
-  return createRedisCache({ url, log, onOutage: (isDown) => metrics.redisChanged('cache', isDown) });
+  return createRedisCache({ url, log, onOutage: (isDown) => meters.redisChanged('cache', isDown) });
 };
 
 const openLimiters = async (
   { config, clock, log }: SharedOptions,
-  metrics: ProductMetrics | null,
+  meters: ProductMeters | null,
 ): Promise<Limiters> => {
   const url = config.settings.redisUrl;
   if (url === null) return createMemoryLimiters({ clock });
-  return createRedisLimiters({ url, clock, log, onOutage: (isDown) => metrics?.redisChanged('limits', isDown) });
+  return createRedisLimiters({ url, clock, log, onOutage: (isDown) => meters?.redisChanged('limits', isDown) });
 };
 
 /** The limits that every request of the service passes. One object for each process. */

@@ -28,7 +28,7 @@ export type RowsOptions = {
   readonly queue?: Partial<QueueSettings> | undefined;
   /** As in `DatabasesOptions`. As many queries of one server run at once. */
   readonly maxConnectionsPerDatasource?: number;
-  readonly metrics?: EngineMetrics | undefined;
+  readonly meters?: EngineMeters | undefined;
 };
 
 /** What runs and waits at one database of a datasource. */
@@ -54,11 +54,11 @@ const keepNothing: Pick<ResultCache, 'forgetDatasource' | 'forgetClient' | 'clos
 };
 
 export const createRows = (options: RowsOptions): Rows => {
-  const { cache, log, metrics = noMetrics } = options;
-  const noted = { answered: metrics.answered, evicted: metrics.evicted };
+  const { cache, log, meters = noMeters } = options;
+  const noted = { answered: meters.answered, evicted: meters.evicted };
   const kept = cache === undefined ? undefined : createResultCache({ ...cache, log, noted });
   const { bytes, ...keeping } = kept ?? keepNothing;
-  const queues = createFairQueues(cache?.timing ?? systemTiming, metrics.refused);
+  const queues = createFairQueues(cache?.timing ?? systemTiming, meters.refused);
   const limitsOf = createLimits(options);
   const queued =
     (kind: Kind): Rows['download'] =>
@@ -68,8 +68,8 @@ export const createRows = (options: RowsOptions): Rows => {
       return queues.use({ database: JSON.stringify([datasource.id, database, kind]), client, limits }, work, signal);
     };
   const query = queued('query');
-  metrics.watch('cacheBytes', bytes);
-  metrics.watch('waiting', queues.waiting);
+  meters.watch('cacheBytes', bytes);
+  meters.watch('waiting', queues.waiting);
   return {
     ...keeping,
     download: queued('download'),
@@ -102,8 +102,8 @@ const createLimits = ({ queue, ...options }: RowsOptions) => {
   };
 };
 
-/** Receives the engine's metrics. No value names a tenant. */
-export type EngineMetrics = {
+/** Receives the engine's meters. No value names a tenant. */
+export type EngineMeters = {
   /** Once per question: where its rows came from. */
   readonly answered: (outcome: CacheOutcome) => void;
   /** A cached result was dropped to make room. */
@@ -115,4 +115,4 @@ export type EngineMetrics = {
 
 const nothing = (): void => {};
 
-const noMetrics: EngineMetrics = { answered: nothing, evicted: nothing, refused: nothing, watch: nothing };
+const noMeters: EngineMeters = { answered: nothing, evicted: nothing, refused: nothing, watch: nothing };

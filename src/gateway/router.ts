@@ -16,7 +16,7 @@ import { createRequestAudit, type DecisionContext, type RequestAudit } from './a
 import type { Origins } from './authenticate/credential.js';
 import type { Limits } from './authenticate/limits.js';
 import type { AdminCommand } from './common/admin-command.js';
-import { type GatewayMetrics, noGatewayMetrics } from './common/metrics.js';
+import { type GatewayMeters, noGatewayMeters } from './common/meters.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import {
   createEmbedTokenPipeline,
@@ -137,19 +137,19 @@ export type RouterOptions = Origins & {
   readonly clock: Clock;
   readonly log: Log;
   /** Left out: nothing is counted. */
-  readonly metrics?: GatewayMetrics | undefined;
+  readonly meters?: GatewayMeters | undefined;
 };
 
 type Handled = { readonly context: DecisionContext; readonly ms: number };
 
 /** Logs and counts answered requests of `/embed-token`. */
 const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'>) => {
-  const { log, metrics = noGatewayMetrics } = options;
+  const { log, meters = noGatewayMeters } = options;
   // The fields of these lines hold no secret, and redaction costs more than the rest of a line.
   const plain = log.child({}, { redact: [] });
   return {
     granted: ({ context, ms }: Handled, isMinted: boolean, mintedBy: string): void => {
-      metrics.answered(isMinted ? 'minted' : 'cached');
+      meters.answered(isMinted ? 'minted' : 'cached');
       const { requestId, session, clientId: tenant } = context;
       const user = session?.subject;
       // Each field is written out: an object made by spreading doubles the cost of the line.
@@ -163,8 +163,8 @@ const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'
       const fields = { requestId, user: session?.subject, tenant, ms, code, ...explain(error) };
       if (status >= 500) log.error({ event: 'token.failed', ...fields }, 'embed token');
       else log.info({ event: 'token.denied', ...fields, ...(detail === undefined ? {} : { detail }) }, 'embed token');
-      metrics.answered(code);
-      if (error instanceof Refusal && code === 'RATE_LIMITED') metrics.limited(error.reason);
+      meters.answered(code);
+      if (error instanceof Refusal && code === 'RATE_LIMITED') meters.limited(error.reason);
       audit.failed(context, error, ms);
     },
   };

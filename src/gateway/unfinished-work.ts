@@ -1,6 +1,6 @@
-/** Counts the long work of the gateway that waits to be continued, for its metrics. */
+/** Counts the long work of the gateway that waits to be continued, for its meters. */
 import { sql } from 'kysely';
-import type { GatewayMetrics, WorkKind } from './common/metrics.js';
+import type { GatewayMeters, WorkKind } from './common/meters.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { FinishWork } from './ledger/takeover.js';
 import { interruptedCopies } from './provision/ledger.js';
@@ -23,7 +23,7 @@ const reads: Readonly<Record<WorkKind, (db: Ledger['db']) => Promise<Row | undef
 
 /** Reads the numbers after each round of unfinished work. */
 export const createCountUnfinished =
-  ({ db }: Pick<Ledger, 'db'>, { unfinished }: Pick<GatewayMetrics, 'unfinished'>): FinishWork =>
+  ({ db }: Pick<Ledger, 'db'>, { unfinished }: Pick<GatewayMeters, 'unfinished'>): FinishWork =>
   async () => {
     for (const [kind, read] of Object.entries(reads) as readonly [WorkKind, (typeof reads)[WorkKind]][]) {
       const row = await read(db);

@@ -9,7 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import jwt from 'jsonwebtoken';
 import { createHandlers } from '../../dist/compose/gateway.js';
-import { createGatewayMetrics } from '../../dist/compose/metrics.js';
+import { createGatewayMeters } from '../../dist/compose/meters.js';
 import { createAudit } from '../../dist/gateway/audit/ledger.js';
 import { createEmbedTokenPipeline } from '../../dist/gateway/embed-token.js';
 import { openLedger } from '../../dist/gateway/ledger/ledger.js';
@@ -21,7 +21,7 @@ import { openDatabase } from '../../dist/platform/databases/database.js';
 import { fixedKeys, secretKey } from '../../dist/platform/keys/jwt-keys.js';
 import { createMemoryLimiters } from '../../dist/platform/limits/limiter.js';
 import { bufferedOutput, createLog } from '../../dist/platform/logs/log.js';
-import { createMetrics } from '../../dist/platform/logs/metrics.js';
+import { createMeters } from '../../dist/platform/logs/meters.js';
 import { createSigners, startGateway, startService } from './gateways.mjs';
 import { inTemporaryFolder, launch, median, root } from './server.mjs';
 import { inTurns, measure, onFirstCore } from './wrk.mjs';
@@ -44,7 +44,7 @@ const transport = async ({ method, path, body }) => {
 const createSteps = async (log) => {
   const database = await openDatabase({ databaseUrl: null, folder: null });
   const ledger = await openLedger(database.connect(), false);
-  const metrics = createGatewayMetrics(createMetrics().registry, () => {});
+  const meters = createGatewayMeters(createMeters().registry, () => {});
   const audit = createAudit({ ledger, clock, log });
   const policy = loadPolicyFile(join(root, 'config/policies/flights.yaml'));
   const handlers = createHandlers({
@@ -52,7 +52,7 @@ const createSteps = async (log) => {
       { issuer: 'bench', algorithms: ['HS256'], keys: fixedKeys([secretKey(secret)]), clockToleranceSeconds: 0 },
     ],
     ...{ cookieName: null, allowedOrigins: [], publicOrigin: null, gatewayToken: null },
-    ...{ ledger, audit, metrics, clock, log, cache: createMemoryCache({ clock }) },
+    ...{ ledger, audit, meters, clock, log, cache: createMemoryCache({ clock }) },
     policies: { current: () => policy, subscribe: ({ prepare }) => prepare?.(policy) },
     upstream: { transport, apiKey: 'key', baseUrl: 'http://bench', capabilities: fixedCapabilities([]) },
     limits: {
@@ -71,7 +71,7 @@ const createSteps = async (log) => {
     await audit.close();
     await database.close();
   };
-  return { steps: handlers.steps, metrics, close };
+  return { steps: handlers.steps, meters, close };
 };
 
 /** Microseconds of processor time of one call. */
@@ -84,7 +84,7 @@ const timeOf = async (work) => {
 
 const timesOf = async () => {
   const log = createLog({ destination: bufferedOutput(2) }).child({}, { redact: [] });
-  const { steps, metrics, close } = await createSteps(log);
+  const { steps, meters, close } = await createSteps(log);
   const claims = { iss: 'bench', sub: 'ann', org_id: 'LAX', roles: ['analyst'] };
   const authorization = `Bearer ${jwt.sign(claims, secret, { expiresIn: '1h' })}`;
   const request = { headers: { authorization }, rawHeaders: ['Authorization', authorization], socket: {} };
@@ -115,7 +115,7 @@ const timesOf = async () => {
         { requestId: 'b0e2a4a6-7f3c-4b0e-9b5d-0f6a4b8c2d1e', user: 'ann', tenant: clientId, ms: 0.12, code: 'OK' },
         'x',
       ),
-    metrics: () => metrics.answered('cached'),
+    metrics: () => meters.answered('cached'),
   };
   const results = Object.fromEntries(Object.keys(works).map((name) => [name, []]));
   for (const work of Object.values(works)) await timeOf(work);

@@ -92,7 +92,7 @@ const open = (options: Partial<EngineOptions> = {}): { readonly engine: Engine; 
     log,
     assertReachable: async () => {},
     cache: { secret, clock, ttlSeconds: 60, maxBytes: 1e6, shared: null },
-    metrics: { answered: (outcome) => void outcomes.push(outcome), evicted: nothing, refused: nothing, watch: nothing },
+    meters: { answered: (outcome) => void outcomes.push(outcome), evicted: nothing, refused: nothing, watch: nothing },
     ...options,
   });
   onTestFinished(() => engine.close());

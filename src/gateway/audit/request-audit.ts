@@ -8,7 +8,7 @@ import type { Log } from '../../platform/logs/log.js';
 import { createCounts } from '../../platform/work/window-counts.js';
 import type { GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
 import type { Session } from '../authenticate/signed-session.js';
-import { type GatewayMetrics, noGatewayMetrics } from '../common/metrics.js';
+import { type GatewayMeters, noGatewayMeters } from '../common/meters.js';
 import { type EmbedTokenBody, gatewayErrors, isGatewayCode } from '../common/wire.js';
 import type { Grant } from '../policy/decide.js';
 import { ExpressionFault } from '../policy/expression.js';
@@ -78,7 +78,7 @@ export type RequestAudit = {
  */
 const denialsPerMinute = 60;
 
-/** Decides which denials get an entry. The others are only in the log and the metrics. */
+/** Decides which denials get an entry. The others are only in the log and the meters. */
 const createSampling = (clock: Clock) => {
   const counts = createCounts(60_000);
   return ({ session }: DecisionContext, { code }: Refusal): boolean => {
@@ -95,17 +95,17 @@ export const createRequestAudit = ({
   audit,
   clock,
   log,
-  metrics = noGatewayMetrics,
+  meters = noGatewayMeters,
 }: {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics?: GatewayMetrics | undefined;
+  readonly meters?: GatewayMeters | undefined;
 }): RequestAudit => {
   const isAudited = createSampling(clock);
   return {
     minted: (context, { requestDigest, tokenDigest, durationMs, request }) => {
-      metrics.minted(durationMs);
+      meters.minted(durationMs);
       return audit.record({
         kind: 'mint',
         code: 'OK',

@@ -2,7 +2,7 @@
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
 import type { Log } from '../../platform/logs/log.js';
-import type { GatewayMetrics } from '../common/metrics.js';
+import type { GatewayMeters } from '../common/meters.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { appendEvents, type StampedEvent } from './append.js';
 import type { Audit, AuditEvent } from './audit.js';
@@ -11,7 +11,7 @@ export type AuditOptions = {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics?: Pick<GatewayMetrics, 'audited' | 'watch'> | undefined;
+  readonly meters?: Pick<GatewayMeters, 'audited' | 'watch'> | undefined;
   /**
    * Maximum number of waiting events. Beyond it, or beyond the rate limit of denials, denials are only counted. Any
    * other event is refused.
@@ -49,17 +49,17 @@ const anchorEvery = 1000;
 
 /** Returns a function that writes one batch and settles the promises of its events. */
 const createWrite =
-  ({ ledger, log, metrics }: AuditOptions) =>
+  ({ ledger, log, meters }: AuditOptions) =>
   async (batch: readonly Waiting[]): Promise<void> => {
     try {
       const head = await appendEvents(ledger, batch);
       if (Math.floor(head.seq / anchorEvery) > Math.floor((head.seq - batch.length) / anchorEvery)) {
         log.info({ event: 'audit.anchored', seq: head.seq, hash: head.hash }, 'audit head');
       }
-      metrics?.audited(batch.length, 'kept');
+      meters?.audited(batch.length, 'kept');
       for (const { resolve } of batch) resolve();
     } catch (error) {
-      metrics?.audited(batch.length, 'failed');
+      meters?.audited(batch.length, 'failed');
       for (const { reject } of batch) reject(error);
     }
   };
@@ -91,7 +91,7 @@ export const createAudit = (options: AuditOptions): AuditLog => {
   const mayDeny = createAllowance(clock);
   const dropped = createDropped(clock, log);
   const write = createWrite(options);
-  options.metrics?.watch('auditWaiting', () => waiting.length);
+  options.meters?.watch('auditWaiting', () => waiting.length);
   const drain = async (): Promise<void> => {
     while (waiting.length > 0 || dropped.some()) {
       const batch = [...waiting.slice(0, batchSize), ...dropped.take()];

@@ -4,7 +4,7 @@
  */
 import { handled } from '../../model/handled.js';
 import type { Log } from '../../platform/logs/log.js';
-import type { GatewayMetrics } from '../common/metrics.js';
+import type { GatewayMeters } from '../common/meters.js';
 import { createFileWatch, type FileWatchOptions } from './file-watch.js';
 import { loadPolicyTexts, type PolicyDocuments } from './load.js';
 import type { Policies, PolicyListener, Reload } from './policies.js';
@@ -25,7 +25,7 @@ export type WatchOptions = Pick<FileWatchOptions, 'every' | 'pollMs' | 'hasEvent
   readonly log: Log;
   /** Records loaded and refused policies. A policy that cannot be recorded is not used. */
   readonly audit: { readonly record: (event: PolicyRead) => Promise<void> };
-  readonly metrics?: Pick<GatewayMetrics, 'policyRead'> | undefined;
+  readonly meters?: Pick<GatewayMeters, 'policyRead'> | undefined;
   /** Finds what the policy may read. */
   readonly reachOf: ReachOf;
   /** Stores the policy's text before the policy is used. */
@@ -45,7 +45,7 @@ const recordPolicy = async ({ audit, keep }: WatchOptions, policy: Policy): Prom
 };
 
 const refuse = async (state: State, mark: string, { faults }: PolicyFaults, followed: Followed) => {
-  const { path, log, audit, metrics } = followed;
+  const { path, log, audit, meters } = followed;
   if (state.refused === mark) return;
   const detail = { file: path, digest: mark, keeps: state.current.digest };
   log.error(
@@ -53,16 +53,16 @@ const refuse = async (state: State, mark: string, { faults }: PolicyFaults, foll
     `the changed policy has ${faults.length} fault(s); the earlier policy stays in force`,
   );
   await audit.record({ kind: 'policy-load', code: 'INVALID_POLICY', detail: { ...detail, faults: faults.length } });
-  metrics?.policyRead('refused');
+  meters?.policyRead('refused');
   state.refused = mark;
 };
 
 const take = async (state: State, mark: string, next: Policy, followed: Followed) => {
-  const { path, log, metrics, listeners } = followed;
+  const { path, log, meters, listeners } = followed;
   const previous = state.current;
   await recordPolicy(followed, next);
   Object.assign(state, { current: next, taken: mark, refused: null });
-  metrics?.policyRead('changed');
+  meters?.policyRead('changed');
   log.info(
     { event: 'policy.loaded', file: path, digest: next.digest, previous: previous.digest },
     'loaded the changed policy',
@@ -92,7 +92,7 @@ const compileNext = async (
 const compare = async (state: State, { mark, documents }: Reading, followed: Followed): Promise<Reload> => {
   if (documents === null) {
     state.refused = null;
-    followed.metrics?.policyRead('unchanged');
+    followed.meters?.policyRead('unchanged');
     return { outcome: 'unchanged', digest: state.current.digest };
   }
   const next = await compileNext(documents, followed, state.current);
@@ -113,7 +113,7 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
   const state = await beginWith(texts, options);
   const followed: Followed = { ...options, path, listeners: [] };
   await recordPolicy(options, state.current);
-  options.metrics?.policyRead('changed');
+  options.meters?.policyRead('changed');
   let turn: Promise<unknown> = Promise.resolve();
   const reload = (): Promise<Reload> => {
     const read = async (): Promise<Reload> => {

@@ -6,7 +6,7 @@ import { readText } from '../../platform/files/read-text.js';
 import type { Transport, WireRequest } from '../../platform/http/interface/client.js';
 import { UpstreamRefusal } from '../../platform/http/interface/client.js';
 import type { Log } from '../../platform/logs/log.js';
-import type { GatewayMetrics } from '../common/metrics.js';
+import type { GatewayMeters } from '../common/meters.js';
 import { type Capabilities, discoverCapabilities, fixedCapabilities } from './capabilities.js';
 import { createResilience, type ResilienceSettings, realTiming } from './resilience.js';
 import { unavailable } from './unavailable.js';
@@ -25,13 +25,13 @@ export type HttpUpstreamOptions = {
   readonly settings: UpstreamSettings;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics?: Pick<GatewayMetrics, 'circuitChanged'> | undefined;
+  readonly meters?: Pick<GatewayMeters, 'circuitChanged'> | undefined;
 };
 
 export const createHttpUpstream = (options: HttpUpstreamOptions): GatewayUpstream & { transport: Transport } => {
-  const { baseUrl, apiKey, settings, clock, log, metrics } = options;
+  const { baseUrl, apiKey, settings, clock, log, meters } = options;
   const transport = createHttpTransport({ baseUrl, timeoutMs: settings.timeoutMs });
-  const resilience = createResilience(settings, log, realTiming, metrics?.circuitChanged);
+  const resilience = createResilience(settings, log, realTiming, meters?.circuitChanged);
   const document = { method: 'GET', path: '/openapi.json', query: {}, body: undefined, bearer: apiKey } as const;
   const readDocument = () =>
     resilience({ operation: 'openapi', method: 'GET', client: '' }, async (until) => {

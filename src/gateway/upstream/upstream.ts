@@ -3,7 +3,7 @@ import { Refusal } from '../../model/refusal.js';
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { systemTiming, type Timing } from '../../platform/logs/timing.js';
 import { listEmbeds } from '../../service/embeds/contract/embeds.js';
-import { type GatewayMetrics, noGatewayMetrics } from '../common/metrics.js';
+import { type GatewayMeters, noGatewayMeters } from '../common/meters.js';
 import type { Capabilities } from './capabilities.js';
 import { callOnce, type Resilience } from './resilience.js';
 import { isAboutTheRequest, unavailable } from './unavailable.js';
@@ -37,7 +37,7 @@ export type GatewayUpstream = {
 
 export type UpstreamOptions = {
   readonly resilience?: Resilience | undefined;
-  readonly metrics?: Pick<GatewayMetrics, 'called'> | undefined;
+  readonly meters?: Pick<GatewayMeters, 'called'> | undefined;
 };
 
 /**
@@ -48,7 +48,7 @@ export type UpstreamOptions = {
 export const createUpstream = (
   transport: Transport,
   apiKey: string,
-  { resilience = callOnce, metrics = noGatewayMetrics }: UpstreamOptions = {},
+  { resilience = callOnce, meters = noGatewayMeters }: UpstreamOptions = {},
 ): Call => {
   const call = createClient(transport, apiKey);
   const attempt: Call = async (operation, input, signal) => {
@@ -65,10 +65,10 @@ export const createUpstream = (
     const kind = { operation: name, method: bindings[0]?.method, client: clientOf(input) };
     try {
       const answer = await resilience(kind, (until) => attempt(operation, input, both(signal, until)));
-      metrics.called(name, 'ok');
+      meters.called(name, 'ok');
       return answer;
     } catch (error) {
-      metrics.called(name, error instanceof UpstreamRefusal ? 'refused' : 'failed');
+      meters.called(name, error instanceof UpstreamRefusal ? 'refused' : 'failed');
       throw error;
     }
   };

@@ -20,7 +20,7 @@ export type Secrets = {
   readonly demoApiKey: string | null;
   /** Grants operators and the command line access to the gateway. */
   readonly gatewayToken: string | null;
-  /** Grants a scraper access to the metrics, the reference and the details of readiness only. */
+  /** Grants a scraper access to the meters, the reference and the details of readiness only. */
   readonly metricsToken: string | null;
   /** Secrets that may sign the host's hooks. Hooks are off if the list is empty. */
   readonly hookSecrets: readonly string[];

@@ -5,7 +5,7 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Log } from '../logs/log.js';
-import type { Metrics } from '../logs/metrics.js';
+import type { Meters } from '../logs/meters.js';
 import type { OpenApiDocument } from './interface/openapi.js';
 import { type Assets, serveAssets, studioPage } from './pages/assets.js';
 import { renderDocs } from './pages/docs.js';
@@ -33,7 +33,7 @@ export type AppDeps = {
     readonly document: () => OpenApiDocument;
   } | null;
   readonly log: Log;
-  readonly metrics?: Metrics;
+  readonly meters?: Meters;
   /** Returns whether requests can be served, or the names of the failed checks. A rejection counts as not ready. */
   readonly ready: () => Ready | Promise<Ready>;
   /** How to fix a failed check. Left out: nothing is said. */
@@ -142,7 +142,7 @@ const readiness =
   };
 
 const exposition =
-  ({ render }: Metrics): Step =>
+  ({ render }: Meters): Step =>
   async (_, response) => {
     const { contentType, body } = await render();
     return send(response, { status: 200, headers: ['Content-Type', contentType], body });
@@ -219,7 +219,7 @@ const mountReference = (
 
 /** Pages, and the routers of others, by Express. `own`: what this port alone serves. */
 const createPages = (begin: Begin, deps: Pages, own: readonly Step[] = []): Express => {
-  const { service, metrics, doors = openDoors, routers = [], log } = deps;
+  const { service, meters, doors = openDoors, routers = [], log } = deps;
   const app = express();
   for (const setting of ['x-powered-by', 'etag']) app.disable(setting);
   for (const setting of ['case sensitive routing', 'strict routing']) app.enable(setting);
@@ -227,7 +227,7 @@ const createPages = (begin: Begin, deps: Pages, own: readonly Step[] = []): Expr
   if (service !== null) mountReference(app, service.document, deps);
   app.get('/healthz', alive);
   app.get('/readyz', readiness(deps));
-  if (metrics !== undefined) app.get('/metrics', guardDoor(doors, 'operations'), exposition(metrics));
+  if (meters !== undefined) app.get('/metrics', guardDoor(doors, 'operations'), exposition(meters));
   for (const step of [...own, ...routers, answerNotFound]) app.use(step as RequestHandler);
   app.use(answerError(log));
   return app;

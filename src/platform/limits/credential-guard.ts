@@ -32,7 +32,7 @@ export type Attempt = {
  */
 export type CredentialGuard = (address: string, credential: string | null) => Attempt;
 
-/** Reports failures to the log and the metrics. */
+/** Reports failures to the log and the meters. */
 export type NoteFailures = {
   readonly failed: (kind: CredentialKind) => void;
   /** A limit refused a credential, either before or after its verification. */

@@ -25,7 +25,7 @@ import type { AdmissionLimits, Authenticate } from '../../../src/platform/http/w
 import { createDispatch } from '../../../src/platform/http/wire/bind.js';
 import type { Step } from '../../../src/platform/http/wire/in-turn.js';
 import { createLog } from '../../../src/platform/logs/log.js';
-import { createMetrics } from '../../../src/platform/logs/metrics.js';
+import { createMeters } from '../../../src/platform/logs/meters.js';
 import { type Handlers, operations } from '../../../src/service/operations.js';
 import { datamartSample } from '../../suites/store-samples.js';
 
@@ -489,15 +489,15 @@ export const createSample = async (
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
   const addressOf = createAddresses({ trustedProxies: 0, log });
-  const metrics = createMetrics();
+  const meters = createMeters();
   const assets = await loadAssets(options.assets ?? {});
   const app = createApp({
     service: { dispatch, addressOf, document: () => document },
     log,
-    metrics,
+    meters,
     ready: options.ready ?? (() => true),
     assets,
     gateway: options.gateway ?? null,
   });
-  return { app, dispatch, addressOf, lines, log, metrics };
+  return { app, dispatch, addressOf, lines, log, meters };
 };

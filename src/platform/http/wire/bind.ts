@@ -69,7 +69,7 @@ export type DispatchResponse = {
    * not let the answer look complete.
    */
   readonly body: unknown;
-  /** For logs and metrics; never sent to the caller. */
+  /** For logs and meters; never sent to the caller. */
   readonly operation: string;
   readonly refused?: {
     readonly code: string;

@@ -1,5 +1,5 @@
 /**
- * Decides who may read metrics, the API reference and the details of readiness. A caller without access gets the same
+ * Decides who may read the meters, the API reference and the details of readiness. A caller without access gets the same
  * answer for every such path, so the answer does not reveal which paths exist.
  */
 import type { IncomingMessage } from 'node:http';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../../logs/log.js';
-import type { Metrics } from '../../logs/metrics.js';
+import type { Meters } from '../../logs/meters.js';
 import type { DispatchResponse } from './bind.js';
 
 /** The caller's `X-Request-Id` if it has 8 to 64 letters, digits, `_` and `-`; otherwise a new UUID. */
@@ -48,7 +48,7 @@ export const noteOf = (response: ServerResponse): Note => {
   return note;
 };
 
-/** Says which operation answers, for the log and the metrics. */
+/** Says which operation answers, for the log and the meters. */
 export const noteAnswer = (response: ServerResponse, { operation, refused }: DispatchResponse): void => {
   notes.set(response, { ...noteOf(response), operation, ...(refused === undefined ? {} : { refused }) });
 };
@@ -59,7 +59,7 @@ export type Begin = (request: IncomingMessage, response: ServerResponse) => stri
  * Returns a function that begins a request, and returns its id. Each request is logged and measured once, when its answer
  * was sent or its client disconnected. The line has no header, query string or body.
  */
-export const beginning = ({ log, metrics }: { readonly log: Log; readonly metrics?: Metrics | undefined }): Begin => {
+export const beginning = ({ log, meters }: { readonly log: Log; readonly meters?: Meters | undefined }): Begin => {
   // These fields contain no secrets, and searching for secrets to redact would take longer than writing the line.
   const lines = log.child({}, { redact: [] });
   return (request, response) => {
@@ -72,7 +72,7 @@ export const beginning = ({ log, metrics }: { readonly log: Log; readonly metric
       const durationInMs = performance.now() - startedAt;
       const { statusCode: status } = response;
       const { operation, refused } = noteOf(response);
-      metrics?.observe({ operation: operation ?? 'unmatched', status, durationInSeconds: durationInMs / 1000 });
+      meters?.observe({ operation: operation ?? 'unmatched', status, durationInSeconds: durationInMs / 1000 });
       const line = { method, path, status, durationInMs: Math.round(durationInMs), operation };
       const whole = { requestId, ...line, ...(refused === undefined ? {} : { refused }) };
       if (status >= 500) lines.error({ event: 'request.failed', ...whole }, 'request');

@@ -36,7 +36,7 @@ export const goneSignal = (response: ServerResponse, requestId: string): Request
  * client cannot take the answer for complete.
  */
 const sendPieces = async (response: ServerResponse, pieces: AsyncIterable<string | Uint8Array>): Promise<void> => {
-  // The pipeline adds its own listeners to those of the log, the metrics and the signal. From eleven on, Node would warn.
+  // The pipeline adds its own listeners to those of the log, the meters and the signal. From eleven on, Node would warn.
   setMaxListeners(0, response);
   await pipeline(Readable.from(pieces, { objectMode: false }), response).catch(() => {
     // The source of the pieces has logged the cause, or the client disconnected.

@@ -1,12 +1,12 @@
 /**
- * Prometheus metrics of the gateway and the engine. docs/how-to/monitoring.md lists them. No label names a tenant or a user.
+ * Prometheus meters of the gateway and the engine. docs/how-to/monitoring.md lists them. No label names a tenant or a user.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { EngineMetrics } from '../engine/rows.js';
-import type { GatewayMetrics, WorkKind } from '../gateway/common/metrics.js';
+import type { EngineMeters } from '../engine/rows.js';
+import type { GatewayMeters, WorkKind } from '../gateway/common/meters.js';
 
-/** The gateway's metrics, and whether dependencies that it can do without are available. */
-export type ProductMetrics = GatewayMetrics & {
+/** The gateway's meters, and whether dependencies that it can do without are available. */
+export type ProductMeters = GatewayMeters & {
   readonly redisChanged: (of: 'cache' | 'limits', isDown: boolean) => void;
 };
 
@@ -25,7 +25,7 @@ const createCounters =
   };
 
 /**
- * Counts by one label. The counts are plain numbers, copied to the registry when the metrics are read, since they
+ * Counts by one label. The counts are plain numbers, copied to the registry when the meters are read, since they
  * increase at every request. The label has few values, all defined by the gateway.
  */
 const createTally = (registry: Registry, name: string, help: string, label: string) => {
@@ -99,7 +99,7 @@ export const createCountWork = (registry: Registry): CountWork => {
 };
 
 /** Call it once for each registry. */
-export const createGatewayMetrics = (registry: Registry, countWork: CountWork): ProductMetrics => {
+export const createGatewayMeters = (registry: Registry, countWork: CountWork): ProductMeters => {
   const { answers, limited, calls, loads, entries } = createCounts(registry);
   const { circuit, loaded, refused, redis } = createStates(registry);
   const mints = new Histogram({
@@ -135,8 +135,8 @@ const engineGauges = {
   waiting: { name: 'guestlist_queries_waiting', help: 'Queries that wait in the fair queue of a datasource.' },
 } as const;
 
-/** Creates the engine's metrics. Call it once for each registry. No label names a tenant. */
-export const createEngineMetrics = (registry: Registry): EngineMetrics => {
+/** Creates the engine's meters. Call it once for each registry. No label names a tenant. */
+export const createEngineMeters = (registry: Registry): EngineMeters => {
   const registers = [registry];
   const answers = new Counter({
     name: 'guestlist_query_answers_total',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createCountWork, createGatewayMetrics } from '../../src/compose/metrics.js';
+import { createCountWork, createGatewayMeters } from '../../src/compose/meters.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { createReachOf } from '../../src/gateway/policy/reach.js';
@@ -23,22 +23,22 @@ import { basePolicy } from './policies.js';
 
 const open = () => {
   const registry = new Registry();
-  const metrics = createGatewayMetrics(registry, createCountWork(registry));
+  const meters = createGatewayMeters(registry, createCountWork(registry));
   /** Returns the samples that are not 0 and start with this name, without `guestlist_gateway_`. */
   const read = async (name: string): Promise<readonly string[]> =>
     (await registry.metrics())
       .split('\n')
       .filter((line) => line.startsWith(`guestlist_gateway_${name}`) && !line.endsWith(' 0'))
       .map((line) => line.slice('guestlist_gateway_'.length));
-  return { registry, metrics, read };
+  return { registry, meters, read };
 };
 
 describe('a gateway counts', () => {
   it('answers by outcome, mints with their duration, calls, audit entries and limits, without names', async () => {
-    const { registry, metrics, read } = open();
+    const { registry, meters, read } = open();
     const ledger = await openTestLedger();
     const clock = createMovableClock();
-    const audit = createAudit({ ledger, clock, log: captureLog().log, metrics });
+    const audit = createAudit({ ledger, clock, log: captureLog().log, meters });
     const settings = {
       userPerMinute: 3,
       tenantPerMinute: null,
@@ -47,7 +47,7 @@ describe('a gateway counts', () => {
       trustedProxies: 0,
     };
     const limits = { settings, limiters: createMemoryLimiters({ clock }) };
-    const { granted, refused, upstream } = await startGateway({ metrics, ledger, audit, limits });
+    const { granted, refused, upstream } = await startGateway({ meters, ledger, audit, limits });
     for (let time = 0; time < 3; time += 1) await granted(analyst);
     expect(await refused(analyst)).toMatchObject({ code: 'RATE_LIMITED' });
     expect(await refused({ ...analyst, sub: 'nobody', roles: [] })).toMatchObject({ code: 'NO_POLICY' });
@@ -79,15 +79,15 @@ describe('a gateway counts', () => {
   });
 
   it('refused policies, until the files are valid again', async () => {
-    const { metrics, read } = open();
-    const folder = mkdtempSync(join(tmpdir(), 'guestlist-metrics-'));
+    const { meters, read } = open();
+    const folder = mkdtempSync(join(tmpdir(), 'guestlist-meters-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'policy.yaml');
     const write = (parts: object): void => writeFileSync(path, JSON.stringify({ ...basePolicy, ...parts }));
     write({});
     const audit = { record: async () => {} };
     const policies = await watchPolicies(path, {
-      ...{ log: captureLog().log, audit, metrics, hasEvents: false, reachOf: createReachOf(null, path) },
+      ...{ log: captureLog().log, audit, meters, hasEvents: false, reachOf: createReachOf(null, path) },
       every: () => () => {},
     });
     onTestFinished(policies.close);
@@ -110,28 +110,28 @@ describe('a gateway counts', () => {
   });
 
   it('open circuits, and unavailable Redis', async () => {
-    const { metrics, read } = open();
+    const { meters, read } = open();
     const port = await freePort();
     const { log } = captureLog();
     const { transport, apiKey, resilience } = createHttpUpstream({
       baseUrl: `http://127.0.0.1:${port}`,
       apiKey: 'key',
       settings: { ...usualUpstream, breakerFailures: 1, retries: 0 },
-      ...{ clock: createMovableClock(), log, metrics },
+      ...{ clock: createMovableClock(), log, meters },
     });
-    const call = createUpstream(transport, apiKey, { resilience, metrics });
+    const call = createUpstream(transport, apiKey, { resilience, meters });
     expect(await read('circuit_open')).toEqual([]);
     await expect(call(listEmbedMetrics, { embedId: 'e', clientId: 'LAX' })).rejects.toThrow();
     expect(await read('circuit_open')).toEqual(['circuit_open 1']);
     const url = `redis://127.0.0.1:${port}`;
-    const cache = await createRedisCache({ url, log, onOutage: (isDown) => metrics.redisChanged('cache', isDown) });
+    const cache = await createRedisCache({ url, log, onOutage: (isDown) => meters.redisChanged('cache', isDown) });
     onTestFinished(cache.close);
     expect(await cache.get('key')).toBeNull();
     const limiters = await createRedisLimiters({
       url,
       clock: systemClock,
       log,
-      onOutage: (isDown) => metrics.redisChanged('limits', isDown),
+      onOutage: (isDown) => meters.redisChanged('limits', isDown),
     });
     onTestFinished(limiters.close);
     await limiters.create({ name: 'n', points: 1, windowSeconds: 60 }).take('key', 1);

@@ -1,8 +1,8 @@
-/** The process's metrics for Prometheus. No label names a tenant, and every label has a limited set of values. */
+/** The process's meters for Prometheus. No label names a tenant, and every label has a limited set of values. */
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
-export type Metrics = {
-  /** The registry, to which other parts add their metrics. Each app has its own registry. */
+export type Meters = {
+  /** The registry, to which other parts add their meters. Each app has its own registry. */
   readonly registry: Registry;
   readonly observe: (request: {
     readonly operation: string;
@@ -12,8 +12,8 @@ export type Metrics = {
   readonly render: () => Promise<{ readonly contentType: string; readonly body: string }>;
 };
 
-/** Creates a new registry with the process's default metrics. */
-export const createMetrics = (): Metrics => {
+/** Creates a new registry with the process's default meters. */
+export const createMeters = (): Meters => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({

@@ -1,4 +1,4 @@
-/** The metrics of a gateway. No metric has a tenant or a user as a label, and each label has only a few values. */
+/** The meters of a gateway. No meter has a tenant or a user as a label, and each label has only a few values. */
 
 /** The outcome of a call. `refused`: the service refused the request. `failed`: the service gave no valid response. */
 export type CallOutcome = 'ok' | 'refused' | 'failed';
@@ -6,7 +6,7 @@ export type CallOutcome = 'ok' | 'refused' | 'failed';
 /** Long work of the gateway that any process continues if the one that began it cannot. */
 export type WorkKind = 'rollout' | 'provisioning' | 'erasure' | 'revocation';
 
-export type GatewayMetrics = {
+export type GatewayMeters = {
   /** Counts each request for a token by outcome: `cached`, `minted`, or the error code. */
   readonly answered: (outcome: string) => void;
   /** Counts, in addition to `answered`, the limit that a request exceeded. */
@@ -20,12 +20,12 @@ export type GatewayMetrics = {
   readonly audited: (entries: number, outcome: 'kept' | 'failed') => void;
   /** Sets how much work of a kind waits to be continued, and for how many seconds the oldest has waited. */
   readonly unfinished: (kind: WorkKind, count: number, seconds: number) => void;
-  /** Registers a gauge. `read` is called whenever the metrics are read. */
+  /** Registers a gauge. `read` is called whenever the meters are read. */
   readonly watch: (what: 'auditWaiting' | 'epochsAgeMs', read: () => number) => void;
 };
 
-/** Metrics that count nothing. */
-export const noGatewayMetrics: GatewayMetrics = {
+/** Meters that count nothing. */
+export const noGatewayMeters: GatewayMeters = {
   answered: () => {},
   limited: () => {},
   minted: () => {},
