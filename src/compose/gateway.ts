@@ -1,13 +1,11 @@
 /**
- * Composes one gateway. `openGateway` opens its ledger, audit and policies; `composeGateway` builds its steps, each
- * once and in order of dependence. The product and the library use it. No code here decides about a request.
+ * Composes one gateway over its ledger, audit and policies: builds its steps, each once and in order of dependence. No
+ * code here decides about a request.
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { forgetExplanations } from '../gateway/audit/append.js';
-import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
-import { auditCommands, auditEraser, keepPolicyText } from '../gateway/audit/commands.js';
-import { type AuditLog, createAudit } from '../gateway/audit/writer.js';
+import type { Audit } from '../gateway/audit/audit.js';
+import { auditCommands, auditEraser } from '../gateway/audit/commands.js';
 import { assertOrigins, type Origins } from '../gateway/authenticate/credential.js';
 import { embedFacts } from '../gateway/authenticate/embed-facts.js';
 import { createHostIdentity, type HostIdentityOptions } from '../gateway/authenticate/host-session.js';
@@ -26,7 +24,7 @@ import { createHooks, type HooksOptions } from '../gateway/hooks/hooks.js';
 import { createServiceUrl } from '../gateway/http/service-url.js';
 import { createTenantLeases, leaseUpstream } from '../gateway/lease/tenant-lease.js';
 import { createTenantLock } from '../gateway/lease/tenant-lock.js';
-import { assertLedgerWritable, type Ledger, type LedgerTables, openLedger } from '../gateway/ledger/ledger.js';
+import { assertLedgerWritable, type Ledger } from '../gateway/ledger/ledger.js';
 import { createPolicyTokens } from '../gateway/ledger/policy-tokens.js';
 import { createTakeover, type FinishWork } from '../gateway/ledger/takeover.js';
 import { allAccessChecks, createSessionAccess, createTenantAccess } from '../gateway/lifecycle/access.js';
@@ -35,10 +33,8 @@ import { createLifecycle } from '../gateway/lifecycle/lifecycle.js';
 import { noteNothing } from '../gateway/note-session.js';
 import { createPolicyStep } from '../gateway/policy/decide.js';
 import { type Policies, policyRead, policyReload } from '../gateway/policy/policies.js';
-import type { Policy } from '../gateway/policy/policy.js';
 import { createReachOf, type PolicyMayRead, type ReachOf } from '../gateway/policy/reach.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
-import { watchPolicies } from '../gateway/policy/watch.js';
 import { policyNamesCommand, startNameCheck } from '../gateway/policy-names/name-check.js';
 import { policyDraftCommands } from '../gateway/policy-tools/draft-commands.js';
 import { createPolicyExplainCommand, loadLoggedRequest } from '../gateway/policy-tools/explain-command.js';
@@ -69,17 +65,15 @@ import { createCountUnfinished } from '../gateway/unfinished-work.js';
 import { type Capabilities, fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailable.js';
 import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
-import { handled } from '../model/handled.js';
 import type { Clock } from '../model/ports.js';
 import type { Cache } from '../platform/caches/cache.js';
-import type { Database } from '../platform/databases/database.js';
 import type { Call, Transport } from '../platform/http/interface/client.js';
 import type { JwtIssuer } from '../platform/keys/jwt.js';
 import type { Log } from '../platform/logs/log.js';
 import type { Check } from '../platform/logs/readiness.js';
 import { systemTiming } from '../platform/logs/timing.js';
 import { createLocalSharing } from '../platform/redis/sharing.js';
-import { type Closers, closeAll, createClosers } from '../platform/work/close-all.js';
+import { type Closers, createClosers } from '../platform/work/close-all.js';
 import { repeat } from '../platform/work/repeat.js';
 
 /** Sessions are signed tokens. */
@@ -104,7 +98,7 @@ export type HookSettings = {
   readonly toleranceSeconds: number;
 };
 
-type CommonOptions = Origins & {
+export type CommonOptions = Origins & {
   /** Left out: hooks are off. */
   readonly hooks?: HookSettings | undefined;
   readonly policies: Policies;
@@ -150,87 +144,9 @@ type CommonOptions = Origins & {
 
 export type GatewayOptions = (SignedSessions | HostSessions) & CommonOptions;
 
-export type OpenedGateway = { readonly router: Gateway; readonly audit: Audit; readonly close: () => Promise<void> };
-
-/** `openGateway` opens ledger, audit and policies itself. */
-export type OpenGatewayOptions = (SignedSessions | HostSessions) &
-  Omit<CommonOptions, 'ledger' | 'audit' | 'policies'> & {
-    readonly database: Database;
-    /** Path of the policy file. */
-    readonly policyPath: string;
-    /** Days for which the decision of a request is stored for `policy explain --request`. */
-    readonly explanationDays: number;
-    /** Audit entries to write before all others. */
-    readonly firstEvents?: readonly AuditEvent[];
-  };
-
-/** Rejects if the policy, the options or the database does not work. */
-export const openGateway = async (options: OpenGatewayOptions): Promise<OpenedGateway> => {
-  const { database, clock, log, meters } = options;
-  const ledger = await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres');
-  const audit: AuditLog = createAudit({ ledger, clock, log, meters });
-  const keep = (policy: Policy) => keepPolicyText(ledger, policy, clock.now());
-  const begin = async () => {
-    for (const event of options.firstEvents ?? []) await audit.record(event);
-    const reachOf = createReachOf(options.policyMayRead ?? null, options.policyPath);
-    return watchPolicies(options.policyPath, { audit, log, keep, meters, reachOf });
-  };
-  const policies = await begin().catch(async (error: unknown) => {
-    await closeFailedStart(audit.close, log);
-    throw error;
-  });
-  const stopForgetting = startForgettingExplanations(ledger, options);
-  const closers = createClosers();
-  const close = () => closeAll([policies.close, closers.close, stopForgetting, audit.close]);
-  try {
-    return {
-      router: composeGateway({ ...options, ledger, audit, policies, isCheckingNames: true }, closers),
-      audit,
-      close,
-    };
-  } catch (error) {
-    await closeFailedStart(close, log);
-    throw error;
-  }
-};
-
-/** Closes what a failed start has opened. The start's own error is the one to report, so a failure is only logged. */
-const closeFailedStart = (close: () => Promise<void>, log: Log): Promise<void> =>
-  close().catch((err: unknown) =>
-    log.error({ event: 'start.cleanup_failed', err }, 'failed to close what a failed start had opened'),
-  );
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-
-/** Removes old explanations now and every hour. The returned function stops that and waits for a running removal. */
-const startForgettingExplanations = (
-  ledger: Ledger,
-  { clock, log, explanationDays }: OpenGatewayOptions,
-): (() => Promise<void>) => {
-  const forget = async (): Promise<void> => {
-    try {
-      await forgetExplanations(ledger, new Date(clock.now().getTime() - explanationDays * dayMs));
-    } catch (err) {
-      log.warn({ event: 'explanation.purge_failed', err }, 'failed to remove old explanations; retrying in an hour');
-    }
-  };
-  let running = forget();
-  const timer = setInterval(() => {
-    running = handled(running.then(forget));
-  }, hourMs);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    return running;
-  };
-};
-
 /**
  * Builds the gateway's router, ready to be called or mounted. Throws TypeError for invalid options; then `closers` ends
  * the background work that was already started.
- *
- * @internal Tests only: they mount the router over a transport, a ledger and policies of their own.
  */
 export const composeGateway = (options: GatewayOptions, closers: Closers = createClosers()): Gateway => {
   assertOrigins(options);

@@ -18,7 +18,7 @@ import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../pla
 import { createLog } from '../platform/logs/log.js';
 import { systemClock } from '../platform/work/clock.js';
 import { closeAll } from '../platform/work/close-all.js';
-import { openGateway } from './gateway.js';
+import { openGateway } from './open-gateway.js';
 import { assertLibraryOptions, type HostLog, type LibraryOptions } from './library-options.js';
 import { lossEvents, type Metadata, openMetadata } from './metadata.js';
 

@@ -11,7 +11,7 @@ import jwt from 'jsonwebtoken';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { assistantOpener } from '../../src/compose/assistant.js';
-import { openGateway } from '../../src/compose/gateway.js';
+import { openGateway } from '../../src/compose/open-gateway.js';
 import { createOwnService, loadDataAppCaller } from '../../src/compose/own-service.js';
 import { createReports } from '../../src/compose/reports.js';
 import { openService, type Service } from '../../src/compose/service.js';

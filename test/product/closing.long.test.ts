@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type OpenGatewayOptions, openGateway } from '../../src/compose/gateway.js';
+import { type OpenGatewayOptions, openGateway } from '../../src/compose/open-gateway.js';
 import { createEngine } from '../../src/engine/engine.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';

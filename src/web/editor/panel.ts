@@ -3,45 +3,33 @@
  * change is an action of the core, and asks for a preview that ends the one before.
  */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import type { Aggregate, Measure } from '../../model/dashboard/metric.js';
 import type { ColumnRef } from '../../model/datamart/datamart.js';
-import type { Predicate } from '../../model/filter/filter.js';
-import type { Field } from '../../model/guest/fields.js';
 import type { GuestMetric } from '../../model/guest/view.js';
 import type { GuestClient } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { createGuestMetric } from '../base/guest-operations.js';
-import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { keyAlong } from '../base/mirrored.js';
-import { type Choice, options } from '../base/options.js';
 import { searchField } from '../base/search-field.js';
 import { baseStyles } from '../base/theme.js';
 import { kindName } from '../charts/model/summary.js';
 import { answerShelves, type Editing } from './answer-controls.js';
 import { calculationsOf } from './calculations.js';
-import { type Catalogue, type Found, findField, sameTable, searchFields, titleOf } from './catalogue.js';
+import { type Catalogue, type Found, findField, titleOf } from './catalogue.js';
 import { type Caution, cautionsOf } from './cautions.js';
 import { chartFits, chartNeed, suggestedChart } from './charts.js';
-import { conditionControl, firstCondition } from './condition-controls.js';
-import { cleanName, type Draft, definitionOf, emptyDraft, type GroupCondition } from './draft.js';
-import {
-  type Action,
-  type ConditionShelf,
-  edit,
-  type Grouping,
-  type GroupShelf,
-  refusalOf,
-  type Shelf,
-} from './edit.js';
-import { measureType } from './fitting.js';
+import { expressionInput, fieldControls, joiner, measureConditions, nestedNote, offer, removal, sqlInput } from './chip-controls.js';
+import { firstCondition } from './condition-controls.js';
+import { cleanName, type Draft, definitionOf, emptyDraft } from './draft.js';
+import { type Action, edit, refusalOf, type Shelf } from './edit.js';
+import { fieldRow, fieldRows, refOf } from './field-list.js';
 import { changed, type History, historyOf, redone, undone } from './history.js';
-import { filterIcon, measureIcon, redoIcon, splitIcon, undoIcon } from './icons.js';
-import { columnIn, type ListPlace, type ListRow, placeAfter, placeIn } from './list-keys.js';
+import { redoIcon, undoIcon } from './icons.js';
+import { columnIn, type ListPlace, placeAfter, placeIn } from './list-keys.js';
 import { panelStyles } from './panel-styles.js';
 import { type AskPreview, asTable, previewClient, viewOf } from './preview.js';
 import { readableFields } from './readable-fields.js';
-import { aggregateName, grainName, needText, offeredAggregates, offeredGrains } from './words.js';
+import { needText } from './words.js';
 
 type State = { readonly draft: Draft; readonly name: string; readonly isChartChosen: boolean };
 /** Stores a metric, and answers at least its id. */
@@ -64,14 +52,6 @@ export type Authoring = {
 export type InitialMetric = { readonly name: string; readonly draft: Draft };
 /** What the card takes as its source. */
 type Source = { readonly client: GuestClient; readonly dashboardId: string; readonly dashboardFilter: object };
-/** Null: the control does nothing, but readers reach it and its reason. Undefined: the row lacks the control. */
-type Control = Action | null | undefined;
-/** The name, and what measures, splits and filters by it. `found`: the field that the row is of. */
-type Row = ListRow & {
-  readonly why: string | null;
-  readonly controls: readonly Control[];
-  readonly found?: Found;
-};
 /** `overlapping`: measures whose groups share rows. */
 type Shown = { readonly metric: GuestMetric; readonly source: Source; readonly overlapping: ReadonlySet<string> };
 
@@ -80,20 +60,6 @@ type ShownShelf = Exclude<Shelf, 'calculations' | 'having'>;
 
 const start: State = { draft: emptyDraft, name: '', isChartChosen: false };
 const dragType = 'application/x-guestlist-field';
-const ranges = 10;
-
-const refOf = ({ table, field }: Found): ColumnRef => ({
-  schemaName: table.schemaName,
-  tableName: table.tableName,
-  columnName: field.columnName,
-});
-
-/** What a click on a field does. */
-const usual = (found: Found): Action =>
-  found.field.isMeasure ||
-  (found.field.suggestedAggregates.length > 0 && (found.field.type === 'integer' || found.field.type === 'number'))
-    ? { kind: 'addMeasure', column: refOf(found) }
-    : { kind: 'addGroup', shelf: 'dimensions', column: refOf(found) };
 
 export class EditorPanel extends LitElement {
   static override properties = {
@@ -197,9 +163,15 @@ export class EditorPanel extends LitElement {
     return this.#state.draft;
   }
 
-  get #words() {
-    return { text: this.view.format.text };
+  get #editing(): Editing {
+    return { draft: this.#draft, catalogue: this.catalogue, format: this.view.format, act: this.#act };
   }
+
+  readonly #act = (action: Action): boolean => {
+    const isPossible = refusalOf(this.#draft, this.catalogue, action) === null;
+    this.#do(action);
+    return isPossible;
+  };
 
   override render(): TemplateResult {
     return html`<div class="editor" part="editor" @keydown=${this.#keys}>
@@ -231,7 +203,8 @@ export class EditorPanel extends LitElement {
 
   #fields(): TemplateResult {
     const { text } = this.view.format;
-    const tables = this.#listed();
+    const editing = this.#editing;
+    const tables = fieldRows(editing, this.search);
     const place = placeIn(tables.flat(), this.place);
     return html`<section class="fields" aria-labelledby="fields">
       <h2 id="fields">${text('Fields')}</h2>
@@ -240,97 +213,14 @@ export class EditorPanel extends LitElement {
         tables.length === 0
           ? html`<p class="quiet" role="status">${text('Nothing found')}</p>`
           : html`<div class="list" role="grid" aria-labelledby="fields" @keydown=${this.#led} @focusin=${this.#reached}>
-              ${tables.map((rows) => html`<div role="rowgroup">${rows.map((row) => this.#row(row, place))}</div>`)}
+              ${tables.map((rows) => html`<div role="rowgroup">${rows.map((row) => fieldRow(editing, row, place, this.#drag))}</div>`)}
             </div>`
       }
     </section>`;
   }
 
-  /** The rows of each table: its title, its rows to count once a metric reads from it, and its fields. */
-  #listed(): readonly (readonly Row[])[] {
-    const found = searchFields(this.catalogue, this.search);
-    const tables = this.catalogue.tables.filter((table) => found.some((one) => one.table === table));
-    return tables.map((table) => {
-      const { schemaName, tableName, description } = table;
-      const { from } = this.#draft;
-      const key = JSON.stringify([schemaName, tableName]);
-      const head: Row = { key, title: titleOf(table), why: description, isHead: true, controls: [null] };
-      const fields = found.filter((one) => one.table === table).map((one) => this.#fieldRow(one));
-      return [head, ...(from !== null && sameTable(from, table) ? [this.#countRow(key)] : []), ...fields];
-    });
-  }
-
-  #countRow(table: string): Row {
-    const title = this.view.format.text('Rows');
-    const count: Action = { kind: 'addMeasure', column: null, name: title };
-    return { key: `${table} rows`, title, why: null, isHead: false, controls: [undefined, this.#possible(count)] };
-  }
-
-  #fieldRow(found: Found): Row {
-    const { field } = found;
-    const column = refOf(found);
-    const { schemaName, tableName, columnName } = column;
-    const action = usual(found);
-    const isApart = refusalOf(this.#draft, this.catalogue, action) === 'not-joined';
-    const why = isApart ? this.view.format.text('This field can’t be combined with the others') : field.description;
-    const uses: readonly Action[] = [
-      { kind: 'addMeasure', column },
-      { kind: 'addGroup', shelf: 'dimensions', column },
-      { kind: 'addFilter', column, predicate: firstCondition(field.type) },
-    ];
-    const controls = [isApart ? null : action, ...uses.map((use) => this.#possible(use))];
-    const key = JSON.stringify([schemaName, tableName, columnName]);
-    return { key, title: titleOf(field), why, isHead: false, controls, found };
-  }
-
-  #possible(action: Action): Action | undefined {
-    return refusalOf(this.#draft, this.catalogue, action) === null ? action : undefined;
-  }
-
-  #row(row: Row, place: ListPlace | undefined): TemplateResult {
-    const { key, title: name, why, isHead, found, controls } = row;
-    const { text } = this.view.format;
-    const stop = place?.row === key ? columnIn(row, place.column) : undefined;
-    const tabindex = (column: number) => (column === stop ? 0 : -1);
-    if (isHead) {
-      return html`<div role="row"><div role="rowheader" aria-colspan="4" title=${why ?? nothing}
-        data-row=${key} data-column="0" tabindex=${tabindex(0)}><h3>${name}</h3></div></div>`;
-    }
-    const uses = [
-      { icon: measureIcon, label: text('Measure {name}', { name }) },
-      { icon: splitIcon, label: text('Split by {name}', { name }) },
-      { icon: filterIcon, label: text('Filter by {name}', { name }) },
-    ];
-    const isApart = controls[0] === null;
-    const drag = (event: DragEvent) => found !== undefined && this.#drag(event, found);
-    // Not the attribute `disabled`: a reader of the screen must reach the reason.
-    return html`<div role="row" class="row" draggable=${found === undefined || isApart ? 'false' : 'true'} @dragstart=${drag}>
-      <div role="rowheader" class="field">${
-        found === undefined
-          ? html`<span class="name quiet">${name}</span>`
-          : html`<button class="name" type="button" title=${why ?? name} aria-disabled=${isApart ? 'true' : 'false'}
-              data-row=${key} data-column="0" tabindex=${tabindex(0)} @click=${() => this.#use(controls[0])}>${name}
-              ${isApart ? html`<small>${why}</small>` : nothing}</button>`
-      }</div>
-      ${uses.map(
-        ({ icon, label }, at) =>
-          html`<div role="gridcell" class="use">${
-            controls[at + 1] == null
-              ? nothing
-              : html`<button class="icon" part="icon-button" type="button" aria-label=${label} title=${label}
-                data-row=${key} data-column=${at + 1} tabindex=${tabindex(at + 1)}
-                @click=${() => this.#use(controls[at + 1])}>${icon}</button>`
-          }</div>`,
-      )}
-    </div>`;
-  }
-
-  #use(action: Control): void {
-    if (action != null) this.#do(action);
-  }
-
   readonly #led = (event: KeyboardEvent): void => {
-    const rows = this.#listed().flat();
+    const rows = fieldRows(this.#editing, this.search).flat();
     const place = placeIn(rows, this.place);
     const key = keyAlong(event.key, this.matches(':dir(rtl)'));
     const next = place && placeAfter(rows, place, key, event);
@@ -342,7 +232,7 @@ export class EditorPanel extends LitElement {
   /** A pointer or the key Tab may reach a control, too: from there, keys lead on. */
   readonly #reached = ({ target }: FocusEvent): void => {
     const { row: key, column } = target instanceof HTMLElement ? target.dataset : {};
-    const row = this.#listed()
+    const row = fieldRows(this.#editing, this.search)
       .flat()
       .find((one) => one.key === key);
     if (row === undefined) return;
@@ -365,7 +255,7 @@ export class EditorPanel extends LitElement {
       <ul>${items.map((_, at) => this.#chip(shelf, at))}</ul>
       ${shelf === 'drillPath' ? this.#addDrill() : nothing}
       ${shelf === 'measures' ? html`${this.#calculations()} ${this.#addExpression()}` : nothing}
-      ${shelf === 'filters' && this.#draft.kept.where !== undefined ? this.#nested() : nothing}
+      ${shelf === 'filters' && this.#draft.kept.where !== undefined ? nestedNote(this.#editing) : nothing}
     </section>`;
   }
 
@@ -375,7 +265,7 @@ export class EditorPanel extends LitElement {
       label,
       action: { kind: 'addGroup', shelf: 'drillPath', column } as const,
     }));
-    return this.#offer(this.view.format.text('Add a field'), offered);
+    return offer(this.#editing, this.view.format.text('Add a field'), offered);
   }
 
   #calculations(): TemplateResult | typeof nothing {
@@ -384,9 +274,9 @@ export class EditorPanel extends LitElement {
     if (measures.length === 0) return nothing;
     return html`<ul>${calculations.map(
       (one, at) =>
-        html`<li class="chip" part="chip">${this.#title(one, one.name)} ${this.#removal('calculations', at, one.name)}</li>`,
+        html`<li class="chip" part="chip">${this.#title(one, one.name)} ${removal(this.#editing, 'calculations', at, one.name)}</li>`,
     )}</ul>
-    ${this.#offer(text('Add a calculation'), calculationsOf(this.#draft, text, this.shown?.overlapping))}`;
+    ${offer(this.#editing, text('Add a calculation'), calculationsOf(this.#draft, text, this.shown?.overlapping))}`;
   }
 
   /** Settings that most metrics leave as they are: open if one of them is used. */
@@ -395,15 +285,10 @@ export class EditorPanel extends LitElement {
     const { text } = this.view.format;
     const { having, drillPath, comparison, sort, limit, kept } = this.#draft;
     const isUsed = having.length + drillPath.length + sort.length > 0 || comparison !== null || limit !== null;
-    const act = (action: Action): boolean => {
-      const isPossible = refusalOf(this.#draft, this.catalogue, action) === null;
-      this.#do(action);
-      return isPossible;
-    };
-    const editing: Editing = { draft: this.#draft, catalogue: this.catalogue, format: this.view.format, act };
+    const editing = this.#editing;
     return html`<details class="more" ?open=${isUsed || kept.having !== undefined}>
       <summary>${text('More settings')}</summary>
-      <div class="shelves">${this.#having()} ${this.#shelf('drillPath')} ${answerShelves(editing)}</div>
+      <div class="shelves">${measureConditions(editing)} ${this.#shelf('drillPath')} ${answerShelves(editing)}</div>
     </details>`;
   }
 
@@ -429,164 +314,21 @@ export class EditorPanel extends LitElement {
     const item = this.#draft[shelf][at];
     const field = item?.column === undefined ? undefined : findField(this.catalogue, item.column);
     const name = item !== undefined && 'name' in item ? item.name : field === undefined ? '' : titleOf(field);
-    const controls = {
-      measures: this.#aggregate,
-      dimensions: this.#grouping,
-      filters: this.#filter,
-      drillPath: this.#drillGrouping,
-    };
-    const control = controls[shelf];
+    const editing = this.#editing;
     return html`<li class="chip" part="chip">
-      ${shelf === 'filters' ? this.#joiner(shelf, at, name) : nothing} ${this.#title(item, name)}
-      ${item !== undefined && 'expression' in item ? this.#expression(name, at) : nothing}
-      ${field === undefined ? nothing : control.call(this, field, name, at)} ${this.#removal(shelf, at, name)}
+      ${shelf === 'filters' ? joiner(editing, shelf, at, name) : nothing} ${this.#title(item, name)}
+      ${item !== undefined && 'expression' in item ? expressionInput(editing, name, at) : nothing}
+      ${field === undefined ? nothing : fieldControls[shelf](editing, field, name, at)} ${removal(editing, shelf, at, name)}
     </li>`;
-  }
-
-  /** The database's own SQL, which only Studio may send. */
-  #expression(name: string, at: number): TemplateResult {
-    const { text } = this.view.format;
-    const now = this.#draft.measures[at]?.expression ?? '';
-    return this.#sqlInput(text('Expression of {name}', { name }), now, (expression) => {
-      this.#do({ kind: 'changeExpression', at, expression });
-    });
   }
 
   #addExpression(): TemplateResult | typeof nothing {
     if (this.authoring === undefined || this.#draft.from === null) return nothing;
     const label = this.view.format.text('Add an expression');
-    return this.#sqlInput(label, '', (expression, input) => {
+    return sqlInput(label, '', (expression, input) => {
       this.#do({ kind: 'addExpression', expression });
       input.value = '';
     });
-  }
-
-  #sqlInput(label: string, now: string, give: (text: string, input: HTMLInputElement) => void): TemplateResult {
-    const given = (event: Event) => {
-      const input = event.target as HTMLInputElement;
-      const text = input.value.trim();
-      if (text === '') input.value = now;
-      else give(text, input);
-    };
-    return html`<input class="sql" part="input" aria-label=${label} title=${label} placeholder=${label}
-      maxlength="4000" autocomplete="off" spellcheck="false" .value=${now} @change=${given} />`;
-  }
-
-  #aggregate(field: Field, name: string, at: number): TemplateResult | typeof nothing {
-    if (field.isMeasure) return nothing;
-    const { text } = this.view.format;
-    const now = this.#draft.measures[at]?.aggregate;
-    const choose = (event: Event) => {
-      const aggregate = (event.target as HTMLSelectElement).value as Aggregate;
-      this.#do({ kind: 'changeMeasure', at, aggregate });
-    };
-    const choices = offeredAggregates(field.aggregates).map((one) => [one, aggregateName(one, text)] as const);
-    return html`<select part="input" aria-label=${text('Measure {name}', { name })} @change=${choose}>
-      ${options(choices, now)}
-    </select>`;
-  }
-
-  #drillGrouping(field: Field, name: string, at: number): TemplateResult | typeof nothing {
-    return this.#grouping(field, name, at, 'drillPath');
-  }
-
-  #grouping(field: Field, name: string, at: number, shelf: GroupShelf = 'dimensions'): TemplateResult | typeof nothing {
-    const { text } = this.view.format;
-    const { grain, bucketCount } = this.#draft[shelf][at] ?? {};
-    const change = (grouping: Grouping) => this.#do({ kind: 'changeGroup', shelf, at, grouping });
-    if (field.type === 'date') {
-      const choose = (event: Event) => {
-        const value = (event.target as HTMLSelectElement).value;
-        const chosen = offeredGrains.find((one) => one === value);
-        if (chosen !== undefined) change({ grain: chosen });
-      };
-      const choices = offeredGrains.map((one) => [one, grainName(one, text)] as const);
-      return html`<select part="input" aria-label=${text('Split by {name}', { name })} @change=${choose}>
-        ${options(choices, grain)}
-      </select>`;
-    }
-    if (field.type !== 'integer' && field.type !== 'number') return nothing;
-    const toggle = (event: Event) => change((event.target as HTMLInputElement).checked ? { bucketCount: ranges } : {});
-    return html`<label><input type="checkbox" .checked=${bucketCount !== undefined} @change=${toggle} /> ${text('In ranges')}</label>`;
-  }
-
-  #filter(field: Field, name: string, at: number): TemplateResult | typeof nothing {
-    const change = (predicate: Predicate) => this.#do({ kind: 'changeFilter', at, predicate });
-    const { type } = field;
-    return conditionControl({ type, name, predicate: this.#draft.filters[at]?.predicate, change, ...this.#words });
-  }
-
-  /** Conditions on groups: the values of a measure. */
-  #having(): TemplateResult | typeof nothing {
-    const { text } = this.view.format;
-    const { having, measures, kept } = this.#draft;
-    if (measures.length === 0) return nothing;
-    const offered = measures.map((measure) => {
-      const predicate = firstCondition(this.#typeOf(measure));
-      return { label: measure.name, action: { kind: 'addGroupFilter', measure: measure.name, predicate } as const };
-    });
-    return html`<section class="shelf" part="shelf" aria-label=${text('Conditions on measures')}>
-      <h2>${text('Conditions on measures')}</h2>
-      <ul>${having.map((one, at) => this.#havingChip(one, at))}</ul>
-      ${this.#offer(text('Add a condition'), offered)}
-      ${kept.having === undefined ? nothing : this.#nested()}
-    </section>`;
-  }
-
-  #havingChip({ measure: name, predicate }: GroupCondition, at: number): TemplateResult {
-    const measure = this.#draft.measures.find((one) => one.name === name);
-    const change = (next: Predicate) => this.#do({ kind: 'changeGroupFilter', at, predicate: next });
-    const type = measure === undefined ? 'other' : this.#typeOf(measure);
-    return html`<li class="chip" part="chip">
-      ${this.#joiner('having', at, name)}<span class="name">${name}</span>
-      ${conditionControl({ type, name, predicate, change, ...this.#words })} ${this.#removal('having', at, name)}
-    </li>`;
-  }
-
-  #typeOf(measure: Measure): Field['type'] {
-    return measureType(measure, measure.column && findField(this.catalogue, measure.column));
-  }
-
-  #nested(): TemplateResult {
-    return html`<small class="quiet">${this.view.format.text('Conditions that are nested deeper stay')}</small>`;
-  }
-
-  /** Whether this condition or the one before it suffices. */
-  #joiner(shelf: ConditionShelf, at: number, name: string): TemplateResult | typeof nothing {
-    if (at === 0) return nothing;
-    const { text } = this.view.format;
-    const isOr = this.#draft[shelf][at]?.isOr === true;
-    const choose = (event: Event) =>
-      this.#do({ kind: 'join', shelf, at, isOr: (event.target as HTMLSelectElement).value === 'or' });
-    const label = text('How {name} joins the condition before', { name });
-    const choices: readonly Choice[] = [
-      ['and', text('and')],
-      ['or', text('or')],
-    ];
-    return html`<select class="joiner" part="input" aria-label=${label} title=${label} @change=${choose}>
-      ${options(choices, isOr ? 'or' : 'and')}
-    </select>`;
-  }
-
-  #removal(shelf: Shelf, at: number, name: string): TemplateResult {
-    const remove = this.view.format.text('Remove {name}', { name });
-    return html`<button class="icon" part="icon-button" type="button" aria-label=${remove} title=${remove}
-      @click=${() => this.#do({ kind: 'remove', shelf, at })}>${closeIcon}</button>`;
-  }
-
-  /** A list from which something is added. Those that are not possible are left out. */
-  #offer(label: string, all: readonly { readonly label: string; readonly action: Action }[]): TemplateResult {
-    const possible = all.filter(({ action }) => refusalOf(this.#draft, this.catalogue, action) === null);
-    const add = (event: Event) => {
-      const list = event.target as HTMLSelectElement;
-      const chosen = possible[list.selectedIndex - 1];
-      list.selectedIndex = 0;
-      if (chosen !== undefined) this.#do(chosen.action);
-    };
-    return html`<select part="input" aria-label=${label} ?disabled=${possible.length === 0} @change=${add}>
-      <option>${label}</option>
-      ${possible.map((one) => html`<option>${one.label}</option>`)}
-    </select>`;
   }
 
   #charts(): TemplateResult | typeof nothing {
@@ -674,9 +416,9 @@ export class EditorPanel extends LitElement {
     this.#show(event.shiftKey ? redone(this.history) : undone(this.history));
   };
 
-  #drag(event: DragEvent, found: Found): void {
+  readonly #drag = (event: DragEvent, found: Found): void => {
     event.dataTransfer?.setData(dragType, JSON.stringify(refOf(found)));
-  }
+  };
 
   readonly #over = (event: DragEvent): void => {
     if (event.dataTransfer?.types.includes(dragType) === true) event.preventDefault();

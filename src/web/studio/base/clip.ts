@@ -156,3 +156,15 @@ export const withoutParts = (
   layout: data.layout.filter((card) => !isChosen(card)),
   tiles: (data.tiles ?? []).filter((tile) => !isChosen(tile)),
 });
+
+/** What is pasted, for a sentence that goes on with what becomes of it. */
+export const inNumbers = ({ metrics, tiles }: Clip): string => {
+  const count = (number: number, word: string): readonly string[] =>
+    number === 0 ? [] : [`${number} ${word}${number === 1 ? '' : 's'}`];
+  const parts = [...count(metrics.length, 'card'), ...count(tiles.length, 'tile')];
+  return `${parts.join(' and ') || 'Nothing'} ${metrics.length + tiles.length === 1 ? 'is' : 'are'}`;
+};
+
+/** The message with the names of metrics in place of the ids that they had for a moment. */
+export const withNames = (message: string, namesById: ReadonlyMap<string, string>): string =>
+  [...namesById].reduce((text, [id, name]) => text.replaceAll(`metrics["${id}"]`, `“${name}”`), message);

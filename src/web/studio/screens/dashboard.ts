@@ -10,7 +10,17 @@ import '../parts/history.js';
 import '../parts/template-filters.js';
 import { hasRole, StudioError, type View } from '../base/api.js';
 import { askAuthored, describeAuthored } from '../base/author-preview.js';
-import { type Clip, clipOf, missingFilters, type Pasted, readClip, withClip, withoutParts } from '../base/clip.js';
+import {
+  type Clip,
+  clipOf,
+  inNumbers,
+  missingFilters,
+  type Pasted,
+  readClip,
+  withClip,
+  withNames,
+  withoutParts,
+} from '../base/clip.js';
 import {
   type Content,
   changedMetric,
@@ -41,6 +51,7 @@ import { askMerge } from '../parts/merge-dialog.js';
 import type { AskAuthored, TryAll } from '../parts/propose.js';
 import type { RunSql, SqlMetric } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
+import { templateMetrics } from '../parts/template-metrics.js';
 
 type Data = {
   readonly template: Template;
@@ -404,39 +415,17 @@ class DashboardScreen extends Screen<Data> {
   }
 
   #metrics({ content }: Data): TemplateResult {
-    const { metrics } = content.data;
-    if (metrics.length === 0)
-      return html`<div class="empty"><h2>No metrics yet</h2><p>Choose fields under “New metric”, or let Studio propose cards under “Propose”.</p></div>`;
-    const mayBuild = hasRole(this.api.session, 'author');
-    return html`<div class="table" tabindex="0" role="group" aria-label="List">
-      <table>
-        <thead><tr><th scope="col">Metric</th><th scope="col">Id</th><th scope="col">Chart</th><th scope="col">Shows</th>${mayBuild ? html`<th scope="col"><span class="sr">Actions</span></th>` : nothing}</tr></thead>
-        <tbody>${metrics.map((metric) => this.#metricRow(metric, mayBuild))}</tbody>
-      </table>
-    </div>`;
-  }
-
-  #metricRow(metric: TemplateMetric, mayBuild: boolean): TemplateResult {
-    const { metricId, name, definition } = metric;
-    const rename = (event: Event): void => {
-      const next = (event.target as HTMLInputElement).value.trim();
-      if (next !== '' && next !== name)
-        this.#change(`“${name}” is now “${next}”.`, (data) => renamedMetric(data, metricId, next));
-    };
-    return html`<tr>
-      <td>${mayBuild ? html`<input aria-label="Name of ${name}" maxlength="120" .value=${name} @change=${rename} />` : name}</td>
-      <td><code>${metricId}</code></td>
-      <td>${definition.chart.type}</td>
-      <td>${definition.kind === 'sql' ? 'SQL' : inWords(definition)}</td>
-      ${
-        mayBuild
-          ? html`<td>
-              ${link(this.#editing(metric), 'Edit')} ·
-              <button type="button" class="text" @click=${() => void this.#remove(metric)}>Remove</button>
-            </td>`
-          : nothing
-      }
-    </tr>`;
+    return templateMetrics(
+      content.data.metrics,
+      hasRole(this.api.session, 'author')
+        ? {
+            addressOf: (metric) => this.#editing(metric),
+            rename: ({ metricId, name }, next) =>
+              this.#change(`“${name}” is now “${next}”.`, (data) => renamedMetric(data, metricId, next)),
+            remove: (metric) => void this.#remove(metric),
+          }
+        : null,
+    );
   }
 
   #editing({ metricId: metric, definition: { kind } }: TemplateMetric): string {
@@ -576,17 +565,6 @@ const filtersFor = async (data: TemplateData, clip: Clip): Promise<readonly Temp
   return answer === '' ? null : answer === 'with' ? missing : [];
 };
 
-const inNumbers = ({ metrics, tiles }: Clip): string => {
-  const count = (number: number, word: string): readonly string[] =>
-    number === 0 ? [] : [`${number} ${word}${number === 1 ? '' : 's'}`];
-  const parts = [...count(metrics.length, 'card'), ...count(tiles.length, 'tile')];
-  return `${parts.join(' and ') || 'Nothing'} ${metrics.length + tiles.length === 1 ? 'is' : 'are'}`;
-};
-
-/** The message with the names of metrics in place of the ids that they had for a moment. */
-const withNames = (message: string, namesById: ReadonlyMap<string, string>): string =>
-  [...namesById].reduce((text, [id, name]) => text.replaceAll(`metrics["${id}"]`, `“${name}”`), message);
-
 /** One list, so that the part does not begin anew. */
 const noTiles: readonly Tile[] = [];
 
@@ -604,12 +582,6 @@ const tabLink = (address: string, title: string, isCurrent: boolean): TemplateRe
 
 const because = ({ because: all }: View): TemplateResult =>
   html`${all.map(({ name, at }, index) => html`${index === 0 ? '' : ', '}“${name}” <code>${at}</code>`)}`;
-
-const inWords = (definition: Extract<TemplateMetric['definition'], { kind: 'visual' }>): string => {
-  const measures = definition.measures.map(({ name }) => name).join(', ');
-  const groups = definition.dimensions.map(({ name }) => name).join(', ');
-  return [measures, groups === '' ? '' : `by ${groups}`].filter(Boolean).join(' ') || definition.from.tableName;
-};
 
 const nobody = html`<div class="empty">
   <h2>Choose through whose eyes to look</h2>
