@@ -11,16 +11,15 @@ import { type Resealed, resealMetadata } from './compose/reseal.js';
 import { PolicyFaults } from './gateway/policy/source.js';
 import type { Clock } from './model/ports.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config/config.js';
-import { isFoundInFolder, withLocalFiles } from './platform/config/environment-file.js';
-import { describeUnknown } from './platform/config/unknown-variables.js';
+import { describeUnknown, isFoundInFolder, withLocalFiles } from './platform/config/environment.js';
 import { createDrain, createProbes, type Probes } from './platform/http/drain.js';
 import { answerStarting } from './platform/http/pages/starting.js';
 import { createHttpServer } from './platform/http/server.js';
 import type { Handle } from './platform/http/wire/in-turn.js';
 import { bufferedOutput, createLog, type Log } from './platform/logs/log.js';
-import { systemClock } from './platform/work/clock.js';
 import { closeAll } from './platform/work/close-all.js';
 import { type Endable, endOnSignalOrFault, endWhileStarting } from './platform/work/ending.js';
+import { systemClock } from './platform/work/time.js';
 
 // These relative paths are valid from src/, from dist/ and from the bundled command line, since this file is at the
 // root of each.

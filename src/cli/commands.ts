@@ -22,7 +22,7 @@ const loadPolicy = async () => {
     import('./policy.js'),
     import('./operator.js'),
     import('../main.js'),
-    import('../platform/work/clock.js'),
+    import('../platform/work/time.js'),
   ]);
   return policyCommand({ configuredPolicies, callGateway, ...systemClock });
 };

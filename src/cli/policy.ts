@@ -5,25 +5,44 @@ import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typin
 import { z } from 'zod';
 import { decodeBody } from '../gateway/common/wire.js';
 import { loadPolicyFile } from '../gateway/policy/load.js';
-import type { UnknownName } from '../gateway/policy/names.js';
+import { findUnknownNames, type UnknownName } from '../gateway/policy/names.js';
+import type { Policy } from '../gateway/policy/policy.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
+import { askedNames } from '../gateway/policy-names/read-catalogue.js';
 import { explainGrant } from '../gateway/policy-tools/explain.js';
 import { explainPolicy } from '../gateway/policy-tools/explain-command.js';
 import { writeExplanation } from '../gateway/policy-tools/explain-text.js';
 import { isFolder, listTestFiles, loadEach, loadPolicies, readInput } from '../gateway/policy-tools/files.js';
 import { policyJsonSchema, tenantFileJsonSchema, writeJsonSchema } from '../gateway/policy-tools/json-schema.js';
-import { unknownNamesOf, writeUnknownNames } from '../gateway/policy-tools/name-report.js';
 import { failConditions, isStopped, pairPolicies, planPolicies, writePlan } from '../gateway/policy-tools/plan.js';
 import { readSample } from '../gateway/policy-tools/sample.js';
 import { countFailed, runPolicyTests, type TestReport, writeTestReport } from '../gateway/policy-tools/test.js';
 import { loadPolicyTestFile } from '../gateway/policy-tools/test-file.js';
 import { Refusal } from '../model/refusal.js';
 import { ConfigError } from '../platform/config/config.js';
-import type { InputOf } from '../platform/http/interface/callable.js';
+import type { AnswerOf, InputOf } from '../platform/http/interface/callable.js';
 import { collect, jsonOption, printAnswer } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
 import type { callGateway } from './operator.js';
+
+/** Runs the command `policy-names` of a gateway. */
+type AskGateway = (input: InputOf<typeof checkPolicyNames>) => Promise<AnswerOf<typeof checkPolicyNames>>;
+
+/** Returns the unknown names of all policies. Rejects as `ask` does. */
+const unknownNamesOf = async (policies: Iterable<Policy>, ask: AskGateway): Promise<readonly UnknownName[]> => {
+  const unknown: UnknownName[] = [];
+  for (const policy of policies) {
+    const found = await ask({ asked: askedNames(policy) });
+    if (!('catalogue' in found)) throw new Error('the gateway answers names that it was not asked for');
+    unknown.push(...findUnknownNames(policy.names, found.catalogue));
+  }
+  return unknown;
+};
+
+/** Returns the text, without a final newline. */
+const writeUnknownNames = (unknown: readonly UnknownName[]): string =>
+  ['Names that the service does not have:', ...unknown.map(({ at, message }) => `  ${at}: ${message}`)].join('\n');
 
 export type PolicyCommandOptions = {
   /** The path of the configured policy; undefined without a configuration. */

@@ -30,7 +30,6 @@ import { createTakeover, type FinishWork } from '../gateway/ledger/takeover.js';
 import { allAccessChecks, createSessionAccess, createTenantAccess } from '../gateway/lifecycle/access.js';
 import { createTenantCommands } from '../gateway/lifecycle/commands.js';
 import { createLifecycle } from '../gateway/lifecycle/lifecycle.js';
-import { noteNothing } from '../gateway/note-session.js';
 import { createPolicyStep } from '../gateway/policy/decide.js';
 import { type Policies, policyRead, policyReload } from '../gateway/policy/policies.js';
 import { createReachOf, type PolicyMayRead, type ReachOf } from '../gateway/policy/reach.js';
@@ -42,7 +41,7 @@ import { tenantsProvisionCommand } from '../gateway/provision/commands.js';
 import { createProvision } from '../gateway/provision/provision.js';
 import { createResumeProvisioning } from '../gateway/provision/resume.js';
 import { tenantsListCommand } from '../gateway/provision/tenants-list.js';
-import { createRecipients, type Recipients, type RecipientsOptions } from '../gateway/recipients.js';
+import { createRecipients, noteNothing, type Recipients, type RecipientsOptions } from '../gateway/recipients.js';
 import { revocationCommands } from '../gateway/revocation/commands.js';
 import { createEpochs } from '../gateway/revocation/epochs.js';
 import { createRevocations, type Revocations } from '../gateway/revocation/revocations.js';
@@ -55,12 +54,11 @@ import { createTemplateVersions } from '../gateway/rollout/template-versions.js'
 import { createRouter, type Gateway, type GatewayHandlers } from '../gateway/router.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
 import { assertTenantSecret, createTenants, type SecretSource, type Tenants } from '../gateway/tenant/resolve.js';
-import { createIsAlive } from '../gateway/token/alive.js';
 import { createTokenCache, type TokenCache } from '../gateway/token/cache.js';
 import { createFindEmbeds } from '../gateway/token/granted-embeds.js';
 import { createMetricLists, currentLists } from '../gateway/token/metric-lists.js';
 import { createRevokeUngranted, type Revoke, type RevokeUngranted } from '../gateway/token/revoke-ungranted.js';
-import { createConfirmedToken, createTokenStep, Outdated, tokenKeysOf } from '../gateway/token/token.js';
+import { createConfirmedToken, createIsAlive, createTokenStep, Outdated, tokenKeysOf } from '../gateway/token/token.js';
 import { createCountUnfinished } from '../gateway/unfinished-work.js';
 import { type Capabilities, fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailable.js';
@@ -71,10 +69,9 @@ import type { Call, Transport } from '../platform/http/interface/client.js';
 import type { JwtIssuer } from '../platform/keys/jwt.js';
 import type { Log } from '../platform/logs/log.js';
 import type { Check } from '../platform/logs/readiness.js';
-import { systemTiming } from '../platform/logs/timing.js';
 import { createLocalSharing } from '../platform/redis/sharing.js';
 import { type Closers, createClosers } from '../platform/work/close-all.js';
-import { repeat } from '../platform/work/repeat.js';
+import { repeat, systemTiming } from '../platform/work/time.js';
 
 /** Sessions are signed tokens. */
 export type SignedSessions = {

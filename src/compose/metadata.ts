@@ -21,8 +21,8 @@ import {
 } from '../platform/keys/high-water-mark.js';
 import type { KeyRing } from '../platform/keys/sealing.js';
 import type { Log } from '../platform/logs/log.js';
-import { systemClock } from '../platform/work/clock.js';
 import { closeAll } from '../platform/work/close-all.js';
+import { systemClock } from '../platform/work/time.js';
 import { findHead, findLoss, findLossInFiles, type Loss, loadWrittenLsn } from './metadata-loss.js';
 
 export type MetadataOptions = Omit<DatabaseOptions, 'log'> & {

@@ -1,5 +1,5 @@
 /**
- * Prometheus meters of the gateway and the engine. docs/how-to/monitoring.md lists them. No label names a tenant or a user.
+ * Prometheus meters of the gateway and the engine. docs/reference/monitoring.md lists them. No label names a tenant or a user.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { EngineMeters } from '../engine/rows.js';

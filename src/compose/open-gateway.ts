@@ -3,7 +3,7 @@ import { forgetExplanations } from '../gateway/audit/append.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { keepPolicyText } from '../gateway/audit/commands.js';
 import { type AuditLog, createAudit } from '../gateway/audit/writer.js';
-import { type LedgerTables, openLedger, type Ledger } from '../gateway/ledger/ledger.js';
+import { type Ledger, type LedgerTables, openLedger } from '../gateway/ledger/ledger.js';
 import type { Policy } from '../gateway/policy/policy.js';
 import { createReachOf } from '../gateway/policy/reach.js';
 import { watchPolicies } from '../gateway/policy/watch.js';

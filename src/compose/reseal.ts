@@ -1,12 +1,16 @@
 /** Seals every stored secret of an installation with its first encryption key. */
 import type { Kysely } from 'kysely';
+import { sealedColumns as ofLedger } from '../gateway/ledger/tables.js';
 import type { Config } from '../platform/config/config.js';
 import { loadCredentials } from '../platform/config/credentials.js';
-import { type Resealed, reseal } from '../platform/keys/reseal.js';
+import { type Resealed, reseal, type SealedColumn } from '../platform/keys/reseal.js';
 import { openCanary } from '../service/store/key-canary.js';
+import { sealedColumns as ofStore } from '../service/store/store.js';
 import type { Tables } from '../service/store/tables.js';
 import { type MetadataOptions, openConfiguredMetadata } from './metadata.js';
-import { sealedColumns } from './sealed-columns.js';
+
+/** All columns of the product that the encryption key seals. */
+export const sealedColumns: readonly SealedColumn[] = [...ofLedger, ...ofStore];
 
 export type { Resealed } from '../platform/keys/reseal.js';
 

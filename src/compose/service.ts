@@ -24,13 +24,12 @@ import { createLastUses, type LastUses } from '../service/keys/last-use.js';
 import { createHandlers, type Handlers, operations } from '../service/operations.js';
 import { openCanary } from '../service/store/key-canary.js';
 import { assertMetadataWritable, migrate } from '../service/store/migrations.js';
-import type { Store } from '../service/store/store.js';
-import { createStore } from '../service/store/store.js';
+import { createStore, type Store } from '../service/store/store.js';
 import type { Tables } from '../service/store/tables.js';
 import type { OpenAssistant } from './assistant.js';
 import type { Loss } from './metadata-loss.js';
 import type { OpenRenderer } from './renderer.js';
-import { sealedColumns } from './sealed-columns.js';
+import { sealedColumns } from './reseal.js';
 
 const digest: Digest = (text) => hash('sha256', text, 'hex');
 

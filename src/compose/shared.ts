@@ -1,8 +1,7 @@
 /** Opens what the replicas of an installation share: the counters of limits and the gateway's cache. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../model/ports.js';
-import type { Cache } from '../platform/caches/cache.js';
-import { createMemoryCache } from '../platform/caches/cache-memory.js';
+import { type Cache, createMemoryCache } from '../platform/caches/cache.js';
 import type { Config } from '../platform/config/config.js';
 import { type AddressOf, createAddresses } from '../platform/http/wire/address.js';
 import type { AdmissionLimits } from '../platform/http/wire/admission.js';
@@ -60,10 +59,7 @@ const openCache = async ({ config, clock, log }: SharedOptions, meters: ProductM
   return createRedisCache({ url, log, onOutage: (isDown) => meters.redisChanged('cache', isDown) });
 };
 
-const openLimiters = async (
-  { config, clock, log }: SharedOptions,
-  meters: ProductMeters | null,
-): Promise<Limiters> => {
+const openLimiters = async ({ config, clock, log }: SharedOptions, meters: ProductMeters | null): Promise<Limiters> => {
   const url = config.settings.redisUrl;
   if (url === null) return createMemoryLimiters({ clock });
   return createRedisLimiters({ url, clock, log, onOutage: (isDown) => meters?.redisChanged('limits', isDown) });

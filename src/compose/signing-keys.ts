@@ -1,8 +1,7 @@
 /** Reads which keys sign and check, from the configuration and from the key sets that were fetched. */
 import type { KeySet, ReadSigningKeys, SigningKey } from '../model/signing-keys.js';
 import type { Config } from '../platform/config/config.js';
-import { keysFor } from '../platform/keys/jwt-keys.js';
-import { thumbprintOf } from '../platform/keys/thumbprint.js';
+import { keysFor, thumbprintOf } from '../platform/keys/jwt-keys.js';
 import type { SessionIssuer } from './session-issuers.js';
 
 type Parts = {

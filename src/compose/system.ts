@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { ReadLive } from '../model/query/live.js';
 import type { Config } from '../platform/config/config.js';
 import type { Check, Readiness } from '../platform/logs/readiness.js';
-import { type ReadSystem, type SystemNumber, withoutSecrets } from '../studio/system.js';
+import { type ReadSystem, type SystemNumber, withoutSecrets } from '../studio/process-commands.js';
 
 type Parts = {
   readonly version: string;

@@ -14,7 +14,7 @@ import {
 import type { OpenAlert } from '../model/schedule/open-report.js';
 import type { Schedule } from '../model/schedule/schedule.js';
 import type { AlertText } from './alert-text.js';
-import type { Ask } from './ask.js';
+import type { Ask } from './report-content.js';
 
 export type Checking = {
   readonly ask: Ask;

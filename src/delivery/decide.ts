@@ -8,7 +8,6 @@ import type { Reports } from '../model/schedule/reports.js';
 import type { ClaimedDelivery, Schedule } from '../model/schedule/schedule.js';
 import { readLanguage } from '../model/texts/messages.js';
 import { checkAlert } from './alert-content.js';
-import type { Ask } from './ask.js';
 import { calendar } from './calendar.js';
 import { channelsOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
 import {
@@ -20,7 +19,7 @@ import {
   type Passage,
   type Passages,
 } from './passage.js';
-import { linkOf, readReport } from './report-content.js';
+import { type Ask, linkOf, readReport } from './report-content.js';
 import type { Decide, Granted, Question, Refused, Report, Silence } from './sender.js';
 
 /** What the service asks about reports. `passages` returns null while reports are off. */

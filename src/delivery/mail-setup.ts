@@ -1,6 +1,6 @@
 /** What is set up for the sending of reports, and where a message of a right may go by it. */
 import { readAddress } from '../model/schedule/address.js';
-import type { ReportRight } from '../model/schedule/report-right.js';
+import type { ReportRight } from '../model/schedule/open-report.js';
 import type { Way } from '../model/schedule/reports.js';
 import type { Channel } from '../platform/config/channels.js';
 import type { Config } from '../platform/config/config.js';

@@ -65,8 +65,7 @@ const contents = {
 const stampOf = (moment: Date, timeZone: string, { locale }: Speech): string =>
   `${new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' }).format(moment)} (${timeZone})`;
 
-export const linkOf = (url: string, label: string): string =>
-  `<a href="${escapeMarkup(url)}">${escapeMarkup(label)}</a>`;
+const linkOf = (url: string, label: string): string => `<a href="${escapeMarkup(url)}">${escapeMarkup(label)}</a>`;
 
 /** The content id of the tenant's logo. */
 export const logoCid = 'logo';
@@ -79,7 +78,7 @@ const pictureOf = ({ cid, name }: Picture, { text }: Speech): string => {
   return `<img src="cid:${escapeMarkup(cid)}" alt="${alt}" width="760" style="width: 100%; max-width: 760px">`;
 };
 
-export const htmlOf = ({ locale, direction }: Speech, title: string, paragraphs: readonly string[]): string =>
+const htmlOf = ({ locale, direction }: Speech, title: string, paragraphs: readonly string[]): string =>
   [
     `<!doctype html><html lang="${new Intl.Locale(locale).baseName}" dir="${direction}"><head><meta charset="utf-8"><title>${escapeMarkup(title)}</title></head>`,
     '<body style="font-family: sans-serif; line-height: 1.5">',
@@ -151,4 +150,27 @@ export const messageOf = (report: ReportText): Message => {
     'Content-Language': new Intl.Locale(speech.locale).baseName,
   };
   return { subject, text: `${plain}\n`, html, headers };
+};
+
+export type ConfirmText = {
+  readonly confirmUrl: string;
+  /** Undefined: English. */
+  readonly language: string | undefined;
+};
+
+/** Writes the message that asks an address to confirm itself. It names neither a tenant nor a dashboard. */
+export const confirmMessageOf = ({ confirmUrl, language }: ConfirmText): Message => {
+  const speech = speechOf(language);
+  const { text, locale } = speech;
+  const subject = text('Confirm that you want reports');
+  const asks = text('Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.');
+  const confirm = text('Confirm this address');
+  const otherwise = text('If you do not expect this, do nothing: you will get no report.');
+  const plain = [asks, text('{label}: {value}', { label: confirm, value: confirmUrl }), otherwise].join('\n\n');
+  return {
+    subject,
+    text: `${plain}\n`,
+    html: htmlOf(speech, subject, [asks, linkOf(confirmUrl, confirm), otherwise]),
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': new Intl.Locale(locale).baseName },
+  };
 };

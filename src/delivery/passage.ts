@@ -8,6 +8,7 @@ import type { GuestCaller } from '../model/guest/caller.js';
 import type { Clock, Tag } from '../model/ports.js';
 import { allows, readAddress } from '../model/schedule/address.js';
 import { isOfHost, readerOf, tenantRecipient } from '../model/schedule/host-schedule.js';
+import type { FindReportRight, IsTenantActive, ListTenantUsers, ReportRight } from '../model/schedule/open-report.js';
 import {
   type Audience,
   everyone,
@@ -20,7 +21,6 @@ import {
   mayAsk,
   type Recipients,
 } from '../model/schedule/recipients.js';
-import type { FindReportRight, IsTenantActive, ListTenantUsers, ReportRight } from '../model/schedule/report-right.js';
 import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../model/schedule/schedule.js';
 import type { Store } from '../service/store/store.js';
 import { addressOf, type MailSetup, noWay, wayOf } from './mail-setup.js';

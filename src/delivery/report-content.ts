@@ -1,9 +1,16 @@
 /** Reads a report with the recipient's own guest token, by the operations that the recipient's browser would call. */
 import type { OpenReport } from '../model/schedule/open-report.js';
 import type { Schedule } from '../model/schedule/schedule.js';
-import type { Ask } from './ask.js';
 import type { Attachment, Picture } from './message.js';
 import type { Refused, Report } from './sender.js';
+
+/** Posts to an operation of the service with a guest token, as the guest's browser would, and returns the answer. */
+export type Ask = (
+  path: string,
+  body: object,
+  token: string,
+  signal: AbortSignal,
+) => Promise<{ readonly status: number; readonly body: unknown }>;
 
 type Reading = {
   readonly ask: Ask;

@@ -8,13 +8,20 @@ import { AlertFault, type AlertState, isQuiet } from '../model/schedule/alert.js
 import { readerOf, type TenantCopy, tenantRecipient } from '../model/schedule/host-schedule.js';
 import { everyone, mostRecipients } from '../model/schedule/recipients.js';
 import type { ClaimedDelivery, DeliveryReason, Schedule } from '../model/schedule/schedule.js';
-import { leavesAt } from '../model/schedule/spread.js';
 import type { Channel } from '../platform/config/channels.js';
 import type { BrandOf } from '../platform/config/mail-brands.js';
 import type { DeliveryEnd, DeliveryStore, NewShare } from '../service/store/deliveries.js';
-import { type ConfirmText, confirmMessageOf } from './confirm-message.js';
 import type { Mail, Mailer } from './mailer.js';
-import { type Attachment, logoCid, type Message, messageOf, type ReportText } from './message.js';
+import {
+  type Attachment,
+  type ConfirmText,
+  confirmMessageOf,
+  logoCid,
+  type Message,
+  messageOf,
+  type ReportText,
+} from './message.js';
+import { leavesAt } from './planner.js';
 import { postingOf } from './posting.js';
 import type { Post, PostOutcome } from './webhook.js';
 

@@ -2,7 +2,7 @@
 import type { Datasource } from '../model/organization.js';
 import type { MetricQuestion } from '../model/query/engine.js';
 import type { LiveEngine, LiveQueue } from '../model/query/live.js';
-import { systemTiming } from '../platform/logs/timing.js';
+import { systemTiming } from '../platform/work/time.js';
 import {
   type CacheOutcome,
   createResultCache,

@@ -10,7 +10,12 @@ import { createLru } from '../platform/work/lru.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { Eraser, ForgetClient } from './common/eraser.js';
 import type { Ledger } from './ledger/ledger.js';
-import type { NoteSession } from './note-session.js';
+
+/** Ends before the answer, so that a claim that the host took away counts from then on. */
+export type NoteSession = (session: Session, clientId: string) => Promise<void>;
+
+/** Nothing is kept. */
+export const noteNothing: NoteSession = async () => {};
 
 export type RecipientSubject = { readonly clientId: string; readonly userIdentifier: string };
 

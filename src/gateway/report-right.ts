@@ -4,14 +4,13 @@
  */
 
 import { type Code, Refusal } from '../model/refusal.js';
-import type { FindReportRight, ReportRight } from '../model/schedule/report-right.js';
+import type { FindReportRight, ReportRight } from '../model/schedule/open-report.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import { noLimits } from './authenticate/limits.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps, nobody } from './embed-token.js';
-import { noteNothing } from './note-session.js';
 import { type Grant, rolesOf } from './policy/decide.js';
-import type { Recipients } from './recipients.js';
+import { noteNothing, type Recipients } from './recipients.js';
 
 /** Refusals that say that there is no right. Any other failure may be over at the next attempt. */
 const refusals: ReadonlySet<Code> = new Set([

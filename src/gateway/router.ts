@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../model/ports.js';
 import { Refusal } from '../model/refusal.js';
-import type { FindReportRight, IsTenantActive, ListTenantUsers } from '../model/schedule/report-right.js';
+import type { FindReportRight, IsTenantActive, ListTenantUsers } from '../model/schedule/open-report.js';
 import type { Handle, Step } from '../platform/http/wire/in-turn.js';
 import { pathOf, requestIdOf } from '../platform/http/wire/request.js';
 import { json, send as sendNow } from '../platform/http/wire/sending.js';
@@ -17,7 +17,7 @@ import type { Origins } from './authenticate/credential.js';
 import type { Limits } from './authenticate/limits.js';
 import type { AdminCommand } from './common/admin-command.js';
 import { type GatewayMeters, noGatewayMeters } from './common/meters.js';
-import type { EmbedTokenAnswer } from './common/wire.js';
+import { type EmbedTokenAnswer, readBody } from './common/wire.js';
 import {
   createEmbedTokenPipeline,
   type EmbedTokenPipeline,
@@ -28,9 +28,7 @@ import { type AnswerHook, hookPaths } from './hooks/hooks.js';
 import { createReceiver } from './hooks/receive.js';
 import { type Admin, createAdmin } from './http/admin.js';
 import { allow, answerBrowser, explain, type TextAnswer, wrongMethod } from './http/answer.js';
-import { readBody } from './http/body.js';
-import { createCors, preflightHeaders, securityHeaders } from './http/headers.js';
-import { createRefusedOrigins } from './http/refused-origins.js';
+import { createCors, createRefusedOrigins, preflightHeaders, securityHeaders } from './http/headers.js';
 import type { TenantAccess } from './lifecycle/access.js';
 import type { Recipients } from './recipients.js';
 import { createFindReportRight } from './report-right.js';

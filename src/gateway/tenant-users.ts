@@ -3,8 +3,8 @@
  * who they are: what one of them may see is decided by report-right.ts.
  */
 import { Refusal } from '../model/refusal.js';
+import type { IsTenantActive, ListTenantUsers } from '../model/schedule/open-report.js';
 import type { TenantUser } from '../model/schedule/recipients.js';
-import type { IsTenantActive, ListTenantUsers } from '../model/schedule/report-right.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { EmbedTokenSteps } from './embed-token.js';
 import type { TenantAccess } from './lifecycle/access.js';

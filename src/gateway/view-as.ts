@@ -14,8 +14,8 @@ import { noLimits } from './authenticate/limits.js';
 import { identifierOf, type Session } from './authenticate/signed-session.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps, nobody } from './embed-token.js';
-import { noteNothing } from './note-session.js';
 import { createPolicyStep } from './policy/decide.js';
+import { noteNothing } from './recipients.js';
 
 const subject = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, 'the user, as text of at most 255 characters');
 

@@ -38,13 +38,18 @@ import { listUnreadableMetrics } from './dashboards/unreadable-metrics.js';
 import * as clientErasure from './data-apps/contract/client-erasure.js';
 import * as dataApps from './data-apps/contract/data-apps.js';
 import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp } from './data-apps/data-apps.js';
-import { listDatamartColumns } from './datamarts/columns.js';
 import * as datamartColumns from './datamarts/contract/columns.js';
 import * as datamarts from './datamarts/contract/datamarts.js';
 import * as datamartExpressions from './datamarts/contract/expressions.js';
 import * as datamartTenancy from './datamarts/contract/tenancy.js';
 import * as datamartWrites from './datamarts/contract/writes.js';
-import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from './datamarts/datamarts.js';
+import {
+  createDatamart,
+  deleteDatamart,
+  listDatamartColumns,
+  listDatamarts,
+  updateDatamart,
+} from './datamarts/datamarts.js';
 import { getDatamartTenancy } from './datamarts/tenancy.js';
 import * as datasources from './datasources/contract/datasources.js';
 import * as datasourceTables from './datasources/contract/tables.js';

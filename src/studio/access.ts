@@ -1,9 +1,8 @@
 /** Who may do what in Studio: every request passes one of these checks, and each throws its own refusal. */
 import type { IncomingMessage } from 'node:http';
 import { hasRole, type Person, type StudioRole } from '../model/person.js';
-import { needsData, type Reads } from '../model/reads.js';
 import { Refusal } from '../model/refusal.js';
-import type { Rule } from '../platform/http/interface/callable.js';
+import { needsData, type Reads, type Rule } from '../platform/http/interface/callable.js';
 import { changeTokenOf } from './sessions.js';
 
 /** The header with the change token of a page of this Studio. */

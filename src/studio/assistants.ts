@@ -4,10 +4,9 @@
  */
 import type { Request, Response } from 'express';
 import { argumentFaults, requestFor, textResult } from '../assistants/mcp/call-tool.js';
-import type { ToolResult } from '../assistants/mcp/described.js';
 import { headersFor, messageFault } from '../assistants/mcp/endpoint.js';
 import { answerMessage } from '../assistants/mcp/server.js';
-import { type Tool, toolsOf } from '../assistants/mcp/tools.js';
+import { type Tool, type ToolResult, toolsOf } from '../assistants/mcp/tools.js';
 import { bearerOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import { isRecord } from '../model/is-record.js';

@@ -4,10 +4,10 @@ import {
   type AdminCommand,
   adminCommand,
   declareCommand,
+  moment,
   noInput,
   operatorsAlone,
 } from '../gateway/common/admin-command.js';
-import { moment } from '../gateway/common/answers.js';
 import { type Person, studioRoles } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
 import { keyIssuer, type StudioSessions } from './sessions.js';

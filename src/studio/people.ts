@@ -8,8 +8,8 @@ import {
   declareCommand,
   noInput,
   readBy,
+  written,
 } from '../gateway/common/admin-command.js';
-import { written } from '../gateway/common/answers.js';
 import { nameInRecords, type StudioSession } from '../model/person.js';
 import { keyIssuer, type StudioSessions } from './sessions.js';
 

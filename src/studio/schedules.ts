@@ -7,12 +7,12 @@ import {
   declareCommand,
   type RunBy,
   readBy,
+  written,
 } from '../gateway/common/admin-command.js';
-import { written } from '../gateway/common/answers.js';
 import { Refusal } from '../model/refusal.js';
 import { maskedAddress } from '../model/schedule/address.js';
 import { blindSchedule } from '../model/schedule/history.js';
-import type { SchedulesOfAll, WatchedSchedule } from '../model/schedule/operator.js';
+import type { SchedulesOfAll, WatchedSchedule } from '../model/schedule/schedule.js';
 
 const tenant = z.string().min(1).max(255).optional().describe('The id of one tenant. Left out: all.');
 const oneSchedule = z.strictObject({ id: z.string().min(1).max(100) });

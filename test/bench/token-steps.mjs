@@ -15,7 +15,7 @@ import { createEmbedTokenPipeline } from '../../dist/gateway/embed-token.js';
 import { openLedger } from '../../dist/gateway/ledger/ledger.js';
 import { loadPolicyFile } from '../../dist/gateway/policy/load.js';
 import { fixedCapabilities } from '../../dist/gateway/upstream/capabilities.js';
-import { createMemoryCache } from '../../dist/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../dist/platform/caches/cache.js';
 import { defaultSettings } from '../../dist/platform/config/settings.js';
 import { openDatabase } from '../../dist/platform/databases/database.js';
 import { fixedKeys, secretKey } from '../../dist/platform/keys/jwt-keys.js';

@@ -1,5 +1,5 @@
 /** Planning and sending in rounds that a test begins. While no test waits for a report, nothing asks the database for one. */
-import type { Timing } from '../../src/platform/logs/timing.js';
+import type { Timing } from '../../src/platform/work/time.js';
 
 const hourMs = 3_600_000;
 

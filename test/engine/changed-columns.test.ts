@@ -10,7 +10,7 @@ import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
 import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { compile } from '../../src/engine/sql/compile.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './test-databases.js';
 import { columnRef, datamart, metric, question, refusalOf, relationship, scopeOf, table } from './world.js';

@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabases } from '../../src/engine/datasources/databases.js';
 import type { Datasource } from '../../src/model/organization.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { isClickHouseThere, isFront, onClickHouse } from '../suites/clickhouse.js';
 import {
   type ClickHouseWorld,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPool } from '../../src/engine/connections/pool.js';
 import { createDatabases, type Databases } from '../../src/engine/datasources/databases.js';
 import type { Statement } from '../../src/engine/dialect/dialect.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { createFolder, datasourceAt, refusalOf } from './world.js';
 
 const log = { warn: () => undefined, error: () => undefined };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFairQueues, type QueueLimits } from '../../src/engine/run/fair-queue.js';
-import type { Timing } from '../../src/platform/logs/timing.js';
+import type { Timing } from '../../src/platform/work/time.js';
 import { refusalOf } from './world.js';
 
 const usual: QueueLimits = {

@@ -9,7 +9,7 @@ import type { Prepared } from '../../src/engine/prepare/prepared.js';
 import type { MetricDefinition, SqlDefinition } from '../../src/model/dashboard/metric.js';
 import type { Datasource } from '../../src/model/organization.js';
 import type { MetricQuestion } from '../../src/model/query/engine.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createBuilder } from './test-databases.js';
 import {

@@ -12,7 +12,7 @@ import { createEngine } from '../../src/engine/engine.js';
 import { Refusal } from '../../src/model/refusal.js';
 import { serveOperations } from '../../src/platform/http/wire/operations.js';
 import { beginning } from '../../src/platform/http/wire/request.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { captureLog } from '../gateway/harness.js';
 import { columnRef, datamart, metric, type Place, question, refusalOf, table } from './world.js';
 

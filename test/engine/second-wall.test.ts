@@ -14,7 +14,7 @@ import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { compile } from '../../src/engine/sql/compile.js';
 import type { TenantScope } from '../../src/model/datamart/tenant.js';
 import type { Datasource } from '../../src/model/organization.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './test-databases.js';
 import { columnRef, datamart, metric, question, relationship, scopeOf, table } from './world.js';

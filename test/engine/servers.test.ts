@@ -10,7 +10,7 @@ import { createDatabases } from '../../src/engine/datasources/databases.js';
 import type { Datasource, ServerConnection } from '../../src/model/organization.js';
 import type { Engine } from '../../src/model/query/engine.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { onMysql } from '../suites/mysql.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {

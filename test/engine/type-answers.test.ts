@@ -22,7 +22,7 @@ import { drill } from '../../src/model/query/drill.js';
 import type { AnswerColumn, Cell, MetricAnswer, MetricQuestion, MetricStream } from '../../src/model/query/engine.js';
 import { Refusal } from '../../src/model/refusal.js';
 import { type Alert, type AlertCondition, judge, observe } from '../../src/model/schedule/alert.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { toCsv } from '../../src/service/guest/contract/csv.js';
 import { serialOf } from '../../src/service/guest/contract/xlsx/cells.js';
 import { toXlsx } from '../../src/service/guest/contract/xlsx/workbook.js';

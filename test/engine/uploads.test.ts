@@ -12,7 +12,7 @@ import { assertPlainUpload } from '../../src/engine/uploads/plain-database.js';
 import { tableNameOf } from '../../src/model/upload.js';
 import { createReach } from '../../src/platform/calls/reach.js';
 import { createUploadFolder } from '../../src/platform/files/upload-folder.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { runOnFile } from '../suites/duckdb-file.js';
 import { datasourceAt, refusalOf } from './world.js';
 

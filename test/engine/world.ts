@@ -21,9 +21,8 @@ import { type TenantScope, tenantScope } from '../../src/model/datamart/tenant.j
 import type { Condition, Predicate } from '../../src/model/filter/filter.js';
 import type { Datasource } from '../../src/model/organization.js';
 import type { Cell, Engine, MetricQuestion, MetricStream } from '../../src/model/query/engine.js';
-import type { Code } from '../../src/model/refusal.js';
-import { Refusal } from '../../src/model/refusal.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { type Code, Refusal } from '../../src/model/refusal.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { buildFile } from '../suites/duckdb-file.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));

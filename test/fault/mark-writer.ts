@@ -6,7 +6,7 @@ import pino from 'pino';
 import { openMetadata } from '../../src/compose/metadata.js';
 import { appendEvents } from '../../src/gateway/audit/append.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 
 const say = (line: string): void => {
   writeSync(1, `${line}\n`);

@@ -14,7 +14,7 @@ import { verifyAudit } from '../../src/gateway/audit/read.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { bytesOf } from '../../src/platform/keys/high-water-mark.js';
 import type { KeyRing } from '../../src/platform/keys/sealing.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { compileScript, startChild } from '../platform/child.js';
 
 let home: string;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { readBody } from '../../src/gateway/http/body.js';
+import { readBody } from '../../src/gateway/common/wire.js';
 
 test.each([new Error('aborted'), undefined])(
   "a body that the client cuts off (%s) is the client's fault, not a failure of the gateway",

@@ -13,7 +13,7 @@ import type { Ledger } from '../../src/gateway/ledger/ledger.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { capabilityNames } from '../../src/model/capability.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import { type JwtKeys, secretKey } from '../../src/platform/keys/jwt-keys.js';
 import {
   captureLog,

@@ -9,7 +9,7 @@ import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryLimiters } from '../../src/platform/limits/limiter.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import {
   analyst,
   gatewayToken,

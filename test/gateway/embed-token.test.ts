@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { capabilityNames } from '../../src/model/capability.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import {
   analyst,
   createMovableClock,

@@ -17,7 +17,7 @@ import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import { tokenKeysOf } from '../../src/gateway/token/token.js';
 import type { Capabilities } from '../../src/gateway/upstream/capabilities.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import { createClient } from '../../src/platform/http/interface/client.js';
 import { testSealer } from '../suites/sealer.js';
 import {

@@ -13,7 +13,7 @@ import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js'
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { createRedisCache } from '../../src/platform/caches/cache-redis.js';
 import { createMemoryLimiters, createRedisLimiters } from '../../src/platform/limits/limiter.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { listEmbedMetrics } from '../../src/service/embeds/contract/embeds.js';
 import { openBareDatabase } from '../suites/metadata.js';
 import { freePort } from '../suites/redis.js';

@@ -11,7 +11,7 @@ import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import type { Capability } from '../../src/model/capability.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import { defaultSettings } from '../../src/platform/config/settings.js';
 import { fixedKeys, type JwtKeys, secretKey } from '../../src/platform/keys/jwt-keys.js';
 import { fixedPolicies } from './fixed-policies.js';

@@ -8,7 +8,7 @@ import { createReceiver } from '../../src/gateway/hooks/receive.js';
 import { isHookSecret, readHookSecrets } from '../../src/platform/config/hook-secrets.js';
 import { noGuard } from '../../src/platform/limits/credential-guard.js';
 import { createMemoryLimiters } from '../../src/platform/limits/limiter.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { captureLog, createMovableClock, gatewayToken, startGateway, startSeconds, usualLimits } from './harness.js';
 import { listenTo } from './listen.js';
 import { policyOf } from './policies.js';

@@ -9,7 +9,7 @@ import { joinProcesses, leastSilenceMs } from '../../src/gateway/ledger/processe
 import { createTenantRecords } from '../../src/gateway/tenant/records.js';
 import type { TenantEventKind } from '../../src/gateway/tenant/state.js';
 import { whole } from '../../src/model/slices.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import type { WireRequest } from '../../src/platform/http/interface/client.js';
 import { createGuestView } from '../../src/service/guest/views.js';
 import { createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';

@@ -7,7 +7,7 @@ import express, { type Request } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { composeGateway } from '../../src/compose/gateway.js';
 import { createHostIdentity, type HostClaims, type Identify } from '../../src/gateway/authenticate/host-session.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import { fixedPolicies } from './fixed-policies.js';
 import { captureLog, createMovableClock, demoPolicy, sign, startSeconds } from './harness.js';
 import { openTestLedger } from './ledgers.js';

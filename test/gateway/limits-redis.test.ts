@@ -5,8 +5,7 @@ import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRedisLimiters } from '../../src/platform/limits/limiter.js';
-import { systemTiming } from '../../src/platform/logs/timing.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock, systemTiming } from '../../src/platform/work/time.js';
 import { redisArgs } from '../suites/redis.js';
 import { analyst, captureLog, startGateway, usualLimits } from './harness.js';
 

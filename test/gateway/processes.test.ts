@@ -5,7 +5,7 @@ import { attachLedger, type Ledger, type LedgerTables, openLedger } from '../../
 import { leastSilenceMs, silenceAfter } from '../../src/gateway/ledger/processes.js';
 import { createTakeover } from '../../src/gateway/ledger/takeover.js';
 import type { Database } from '../../src/platform/databases/database.js';
-import type { Timing } from '../../src/platform/logs/timing.js';
+import type { Timing } from '../../src/platform/work/time.js';
 import { openTestDatabase } from '../suites/metadata.js';
 import { captureLog } from './harness.js';
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import type { WireRequest } from '../../src/platform/http/interface/client.js';
 import { createLatch } from '../suites/sharing.js';
 import {

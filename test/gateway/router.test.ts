@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import supertest from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { composeGateway } from '../../src/compose/gateway.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import { fixedPolicies } from './fixed-policies.js';
 import {
   analyst,

@@ -7,7 +7,7 @@ import { createTenantAccess } from '../../src/gateway/lifecycle/access.js';
 import { createEpochs } from '../../src/gateway/revocation/epochs.js';
 import { createScopes } from '../../src/gateway/revocation/scopes.js';
 import { createTenantRecords, type TenantEvent } from '../../src/gateway/tenant/records.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import { createLocalSharing } from '../../src/platform/redis/sharing.js';
 import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CachedToken, createTokenCache, type TokenRequest } from '../../src/gateway/token/cache.js';
-import type { Cache } from '../../src/platform/caches/cache.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { type Cache, createMemoryCache } from '../../src/platform/caches/cache.js';
 import { createLocalSharing } from '../../src/platform/redis/sharing.js';
 import { createMovableClock } from './harness.js';
 

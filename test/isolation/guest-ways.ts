@@ -5,7 +5,7 @@ import { callTool } from '../../src/assistants/mcp/call-tool.js';
 import { guestTools } from '../../src/assistants/mcp/tools.js';
 import { assistantOpener } from '../../src/compose/assistant.js';
 import { checkAlert } from '../../src/delivery/alert-content.js';
-import type { Ask } from '../../src/delivery/ask.js';
+import type { Ask } from '../../src/delivery/report-content.js';
 import type { Assistant } from '../../src/model/chat/assistant.js';
 import type { Model } from '../../src/model/chat/model.js';
 import type { GuestCaller } from '../../src/model/guest/caller.js';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { catalogueText, openFeedback } from '../../src/model/chat/catalogue.js';
-import { labelsOf } from '../../src/model/chat/labels.js';
+import { labelsOf } from '../../src/model/chat/chat.js';
 import { type Model, modelsOf } from '../../src/model/chat/model.js';
 import { hasOnlyKnownNumbers } from '../../src/model/chat/numbers.js';
 import { knownNumbers, ranResult } from '../../src/model/chat/tool-results.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import { describeCache } from '../suites/cache.js';
 
 const createClock = () => {

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Cache } from '../../src/platform/caches/cache.js';
 import { createRedisCache } from '../../src/platform/caches/cache-redis.js';
-import { systemTiming } from '../../src/platform/logs/timing.js';
+import { systemTiming } from '../../src/platform/work/time.js';
 import { describeCache } from '../suites/cache.js';
 import { redisArgs } from '../suites/redis.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { closeAll, createClosers } from '../../src/platform/work/close-all.js';
-import { repeat } from '../../src/platform/work/repeat.js';
+import { repeat } from '../../src/platform/work/time.js';
 
 const failing = (message: string) => () => {
   throw new Error(message);

@@ -1,7 +1,7 @@
 /** The time that replicas share is the database's, whatever their own clocks say. */
 import { expect, test } from 'vitest';
 import { openDatabaseClock } from '../../src/platform/databases/database-clock.js';
-import type { Timing } from '../../src/platform/logs/timing.js';
+import type { Timing } from '../../src/platform/work/time.js';
 import { captureLog } from '../gateway/harness.js';
 
 const start = Date.parse('2026-03-01T12:00:00Z');

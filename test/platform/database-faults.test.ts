@@ -10,7 +10,7 @@ import {
   inputStates,
   lateState,
   lostStates,
-} from '../../src/platform/databases/postgres-states.js';
+} from '../../src/platform/databases/database-faults.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 
 const passing = [...conflictStates, ...fullStates, ...inputStates, lateState, ...lostStates];

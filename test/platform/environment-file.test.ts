@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withLocalFiles } from '../../src/platform/config/environment-file.js';
+import { withLocalFiles } from '../../src/platform/config/environment.js';
 
 let folder: string;
 beforeAll(async () => {

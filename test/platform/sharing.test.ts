@@ -1,4 +1,4 @@
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import { createLocalSharing } from '../../src/platform/redis/sharing.js';
 import { describeSharing } from '../suites/sharing.js';
 

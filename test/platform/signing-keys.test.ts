@@ -9,7 +9,7 @@ import { createReadSigningKeys } from '../../src/compose/signing-keys.js';
 import type { SigningKeys } from '../../src/model/signing-keys.js';
 import { loadConfig } from '../../src/platform/config/config.js';
 import { verifyJwt } from '../../src/platform/keys/jwt.js';
-import { thumbprintOf } from '../../src/platform/keys/thumbprint.js';
+import { thumbprintOf } from '../../src/platform/keys/jwt-keys.js';
 import { captureLog, createMovableClock, startSeconds } from '../gateway/harness.js';
 import { ecPair, jwkOf, pemOf, rsaPair, signWith, startJwks } from '../gateway/signers.js';
 

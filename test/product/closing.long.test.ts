@@ -8,10 +8,10 @@ import { type OpenGatewayOptions, openGateway } from '../../src/compose/open-gat
 import { createEngine } from '../../src/engine/engine.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
-import { createMemoryCache } from '../../src/platform/caches/cache-memory.js';
+import { createMemoryCache } from '../../src/platform/caches/cache.js';
 import { openDatabase } from '../../src/platform/databases/database.js';
 import { createLocalSharing } from '../../src/platform/redis/sharing.js';
-import { systemClock } from '../../src/platform/work/clock.js';
+import { systemClock } from '../../src/platform/work/time.js';
 import { captureLog, createMovableClock, demoSecret, gatewayToken, secretKeys } from '../gateway/harness.js';
 import { basePolicy } from '../gateway/policies.js';
 import { createScriptedUpstream } from '../gateway/scripted-upstream.js';

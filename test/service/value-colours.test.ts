@@ -1,6 +1,6 @@
 /** Colours that the author pinned to values: guests get those of their own rows only. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { colourAnswer } from '../../src/model/query/value-colours.js';
+import { colourAnswer } from '../../src/model/query/answer-columns.js';
 import { getGuestDashboard, queryGuestMetric } from '../../src/service/guest/reads.js';
 import { encodeReply } from '../../src/service/metrics/contract.js';
 import { columnRef, metric, stays } from '../engine/world.js';

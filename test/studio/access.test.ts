@@ -4,10 +4,10 @@ import { commandRules } from '../../src/compose/commands.js';
 import { withoutWrites } from '../../src/model/guest/access.js';
 import { guestPermissionNames } from '../../src/model/guest/grant.js';
 import { type StudioRole, studioRoles } from '../../src/model/person.js';
-import { needsData } from '../../src/model/reads.js';
+import { needsData } from '../../src/platform/http/interface/callable.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
 import { operations } from '../../src/service/operations.js';
-import { withoutSecrets } from '../../src/studio/system.js';
+import { withoutSecrets } from '../../src/studio/process-commands.js';
 import { personWith, type StudioServer, someSchedule, startStudioServer } from './studio-server.js';
 
 let nowMs = Date.UTC(2026, 0, 1);

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { FilterValue } from '../../src/model/filter/filter.js';
 import { changed, newDraft } from '../../src/web/elements/schedule-draft.js';
+import type { TemplateFilter } from '../../src/web/studio/base/content.js';
 import {
   controlFaults,
   filterControl,
@@ -11,7 +12,6 @@ import {
   mostControl,
   planOf as planWith,
 } from '../../src/web/studio/base/report-plan.js';
-import type { TemplateFilter } from '../../src/web/studio/base/template.js';
 
 const filter = (name: string, dataType: TemplateFilter['dataType']) => ({ name, dataType, applyOnTables: [] });
 const filters = [

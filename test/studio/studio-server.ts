@@ -16,7 +16,7 @@ import type { IssuerToken, Person, StudioSession } from '../../src/model/person.
 import type { Clock } from '../../src/model/ports.js';
 import type { QueryNote } from '../../src/model/query/watch.js';
 import { Refusal } from '../../src/model/refusal.js';
-import type { WatchedSchedule } from '../../src/model/schedule/operator.js';
+import type { WatchedSchedule } from '../../src/model/schedule/schedule.js';
 import type { Callable } from '../../src/platform/http/interface/callable.js';
 import type { Operation } from '../../src/platform/http/interface/operation.js';
 import type { Dispatch, DispatchRequest } from '../../src/platform/http/wire/bind.js';

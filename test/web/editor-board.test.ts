@@ -1,8 +1,7 @@
 /** The layout of a dashboard: whatever is done, tiles stay on the 12 columns, never overlap, and none is lost. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Tile, TileContent } from '../../src/model/dashboard/tile.js';
-import { pictureFault, tileFaults } from '../../src/model/dashboard/tile.js';
+import { pictureFault, type Tile, type TileContent, tileFaults } from '../../src/model/dashboard/tile.js';
 import { importedData } from '../../src/service/dashboards/contract/versions.js';
 import { saveGuestLayout } from '../../src/service/guest/contract/boards.js';
 import { Arranger } from '../../src/web/editor/arranger.js';
@@ -20,7 +19,7 @@ import {
   placesOf,
   tilesOf,
 } from '../../src/web/editor/board.js';
-import * as studio from '../../src/web/studio/base/tiles.js';
+import * as studio from '../../src/web/studio/base/content.js';
 
 const aNumber = fc.oneof(fc.integer({ min: -3, max: 60 }), fc.constantFrom(Number.NaN, 1e9, 0.5));
 const aPlace = fc.record({ x: aNumber, y: aNumber, w: aNumber, h: aNumber });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import english from '../../src/languages/en.json' with { type: 'json' };
 import { directionOf, languageOf } from '../../src/model/texts/language.js';
-import { apart } from '../../src/web/base/apart.js';
+import { apart } from '../../src/web/base/direction.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { elementText } from '../../src/web/base/texts.js';
 import { textsIn, textsOfElements } from './texts.js';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Tile } from '../../src/model/dashboard/tile.js';
 import { importedData } from '../../src/service/dashboards/contract/versions.js';
 import { clipOf, missingFilters, readClip, withClip, withoutParts } from '../../src/web/studio/base/clip.js';
-import type { TemplateData } from '../../src/web/studio/base/template.js';
+import type { TemplateData } from '../../src/web/studio/base/content.js';
 import { contents } from '../model/boards.js';
 
 const aTile = fc.record({

@@ -13,8 +13,7 @@ import { envelope } from '../../platform/http/wire/envelope.js';
 import { findFaults, findShapeFault, writeFaults } from '../../platform/http/wire/faults.js';
 import { isPieces, jsonText } from '../../platform/http/wire/json-text.js';
 import { metricAnswer } from '../../service/metrics/contract.js';
-import type { ToolResult } from './described.js';
-import type { Tool } from './tools.js';
+import type { Tool, ToolResult } from './tools.js';
 
 export type Called = { readonly result: ToolResult; readonly answer: DispatchResponse | null };
 

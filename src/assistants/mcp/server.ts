@@ -3,7 +3,7 @@
  * loaded at the first message: it takes 0.2 seconds and 24 MB, which nobody should pay who does not use it.
  */
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js';
-import type { Described, ToolResult } from './described.js';
+import type { Described, ToolResult } from './tools.js';
 
 const load = async () => {
   const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, types, { AjvJsonSchemaValidator }] =

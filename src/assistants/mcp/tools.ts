@@ -3,7 +3,25 @@ import { z } from 'zod';
 import type { Callable } from '../../platform/http/interface/callable.js';
 import type { Operation } from '../../platform/http/interface/operation.js';
 import type { listGuestEmbeds } from '../../service/guest/contract/embeds.js';
-import type { Described } from './described.js';
+
+/** What a reader is told of a tool. */
+export type Described = {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** Whether it only reads. */
+  readonly reads: boolean;
+  /** Whether it ends or replaces something that its caller cannot bring back. Left out: no. */
+  readonly isDestructive?: boolean;
+  readonly inputSchema: { readonly type: 'object' } & Readonly<Record<string, unknown>>;
+};
+
+type TextPart = { readonly type: 'text'; readonly text: string };
+type FilePart = {
+  readonly type: 'resource';
+  readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string };
+};
+export type ToolResult = { readonly content: (TextPart | FilePart)[]; readonly isError?: true };
 
 export type Tool<What extends Callable = Callable> = Described & { readonly calls: What };
 

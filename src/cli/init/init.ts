@@ -11,7 +11,7 @@ import { proposeFor } from '../../model/datamart/source-proposals.js';
 import type { SourceTable } from '../../model/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import { Refusal } from '../../model/refusal.js';
-import { systemClock } from '../../platform/work/clock.js';
+import { systemClock } from '../../platform/work/time.js';
 import { readCount, readNames } from '../kit/declare.js';
 import { WrongCall } from '../kit/exit.js';
 import { withProgress } from '../kit/terminal.js';

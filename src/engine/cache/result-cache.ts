@@ -5,9 +5,8 @@
  * ask.
  */
 import type { Clock } from '../../model/ports.js';
-import { systemTiming, type Timing } from '../../platform/logs/timing.js';
 import { closeAll } from '../../platform/work/close-all.js';
-import { repeat } from '../../platform/work/repeat.js';
+import { repeat, systemTiming, type Timing } from '../../platform/work/time.js';
 import type { RunResult } from '../run/run.js';
 import { type CacheKeyParts, createKeys } from './key.js';
 import { createMemoryCache } from './memory.js';

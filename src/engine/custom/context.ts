@@ -11,8 +11,7 @@ import { kinds } from '../databases/kinds.js';
 import type { Catalog } from '../dialect/catalog.js';
 import type { Statement as CompiledStatement, Dialect } from '../dialect/dialect.js';
 import { refuseQuery } from '../dialect/refuse.js';
-import { databasePlaceholder } from '../parsing/placeholder.js';
-import type { Operators, Path, SqlParser } from '../parsing/sql-parser.js';
+import { databasePlaceholder, type Operators, type Path, type SqlParser } from '../parsing/sql-parser.js';
 import { databaseNameFor } from '../scope/client-database.js';
 
 export type SqlContext = {

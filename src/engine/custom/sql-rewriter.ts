@@ -3,7 +3,7 @@ import type { DatasourceType } from '../../model/organization.js';
 import type { CheckedSql, SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
 import { kinds } from '../databases/kinds.js';
-import { withoutPlaceholder, withPlaceholder, writtenPath } from '../parsing/placeholder.js';
+import { withoutPlaceholder, withPlaceholder, writtenPath } from '../parsing/sql-parser.js';
 
 /** Renames schemas with each database's own parser. SQL without renames is parsed too, and keeps its text. */
 export const createSqlRewriter = (): SqlRewriter => ({

@@ -7,8 +7,14 @@ import { columnsOf } from '../dialect/catalog.js';
 import type { Dialect, Sql } from '../dialect/dialect.js';
 import { refuseQuery } from '../dialect/refuse.js';
 import { type SqlType, unboundedDecimal } from '../dialect/sql-type.js';
-import { withoutPlaceholder, writtenPath } from '../parsing/placeholder.js';
-import type { ParsedSelect, SelectHole, SqlParser, Template } from '../parsing/sql-parser.js';
+import {
+  type ParsedSelect,
+  type SelectHole,
+  type SqlParser,
+  type Template,
+  withoutPlaceholder,
+  writtenPath,
+} from '../parsing/sql-parser.js';
 import type { Leaf } from '../plan/plan.js';
 import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { rowsAs } from '../sql/leaves.js';

@@ -1,4 +1,4 @@
-import type { CompiledQuery, RawBuilder } from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Aggregate, TimeGrain } from '../../model/dashboard/metric.js';
 import type { ColumnRef, TableRef } from '../../model/datamart/datamart.js';
 import type { CompareOperator } from '../../model/filter/filter.js';
@@ -159,4 +159,24 @@ export const castName = (cast: string, names: ReadonlyMap<string, string>): stri
   const plain = names.get(cast);
   if (plain !== undefined) return plain;
   return cast.startsWith('DECIMAL(') ? cast : refuseUnknown('type', cast as never);
+};
+
+/** The spelling that most databases share. */
+export const plainAggregate = (aggregate: PlainAggregate, value: Sql): Sql => {
+  switch (aggregate) {
+    case 'SUM':
+      return sql`sum(${value})`;
+    case 'AVG':
+      return sql`avg(${value})`;
+    case 'MIN':
+      return sql`min(${value})`;
+    case 'MAX':
+      return sql`max(${value})`;
+    case 'COUNT':
+      return sql`count(${value})`;
+    case 'COUNT_DISTINCT':
+      return sql`count(DISTINCT ${value})`;
+    default:
+      return refuseUnknown('aggregate', aggregate);
+  }
 };

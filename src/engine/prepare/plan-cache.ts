@@ -5,7 +5,7 @@
  */
 import { clientOf } from '../../model/datamart/tenant.js';
 import { createLru } from '../../platform/work/lru.js';
-import { NotJson, toJsonValue } from '../cache/json-value.js';
+import { NotJson, toJsonValue } from '../cache/key.js';
 import type { Database } from '../connections/database.js';
 import type { AnyAsk } from './prepare.js';
 import type { Prepared } from './prepared.js';

@@ -5,7 +5,7 @@
 import type { LiveQueue } from '../../model/query/live.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
-import type { Timing } from '../../platform/logs/timing.js';
+import type { Timing } from '../../platform/work/time.js';
 
 export type QueueLimits = {
   /** Queries that run at once. */

@@ -5,7 +5,7 @@
 import type { Clock } from '../../model/ports.js';
 import type { ClientUse, QueryNote, ReadQueries } from '../../model/query/watch.js';
 import { Refusal } from '../../model/refusal.js';
-import { systemTiming, type Timing } from '../../platform/logs/timing.js';
+import { systemTiming, type Timing } from '../../platform/work/time.js';
 
 /** Who asked, and what runs at the database. */
 export type Watched = {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Refusal } from '../../model/refusal.js';
 import type { Unchanging } from '../../platform/http/interface/callable.js';
 import { type Breathe, breathe as ofThisProcess } from '../../platform/work/breathe.js';
-import { written } from '../common/answers.js';
+import { written } from '../common/admin-command.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { explanationKeyOf } from './append.js';
 import { type AuditKind, auditKinds, type Explanation } from './audit.js';

@@ -102,3 +102,12 @@ export const adminCommand = <Input extends z.ZodType, Output extends z.ZodType>(
     );
   },
 });
+
+/** A moment. A function may answer it as a Date; JSON has its ISO 8601 text. */
+export const moment = z.union([z.iso.datetime(), z.date().transform((date) => date.toISOString())]);
+
+/** A value as JSON has it: a moment is its ISO 8601 text. */
+type Written<T> = T extends Date ? string : T extends object ? { readonly [Key in keyof T]: Written<T[Key]> } : T;
+
+/** A value whose type is stated elsewhere, such as a domain type. The compiler checks it, and nothing at run time does. */
+export const written = <T>(): z.ZodType<Written<T>, T> => z.custom<T>() as unknown as z.ZodType<Written<T>, T>;

@@ -1,8 +1,10 @@
 /** The wire format of `POST /embed-token`: its body, its response, and the HTTP status of every error code. */
+import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { type Code, Refusal } from '../../model/refusal.js';
 import { identifier } from '../../platform/http/interface/fields.js';
 import type { Status } from '../../platform/http/interface/operation.js';
+import { hasBody, readJson } from '../../platform/http/wire/body-reader.js';
 
 /** The optional body. Unknown fields are refused. The body can only reduce what the session may see. */
 export const embedTokenBody = z.strictObject({
@@ -21,7 +23,7 @@ export type EmbedTokenBody = Omit<EmbedTokenRequestBody, 'replaces'>;
 export type EmbedTokenRequestBody = z.output<typeof embedTokenBody>;
 
 /** Maximum size of a body in bytes. */
-export const maxBodyBytes = 4096;
+const maxBodyBytes = 4096;
 
 export type GrantedEmbed = { readonly id: string; readonly name: string; readonly type: 'dashboard' | 'metric' };
 
@@ -74,3 +76,7 @@ export const decodeBody = (body: unknown): EmbedTokenRequestBody => {
   if (result.success) return result.data;
   throw new Refusal('INVALID_REQUEST_BODY', explain(result.error));
 };
+
+/** Returns {} for a request without a body. Throws INVALID_REQUEST_BODY. */
+export const readBody = (request: IncomingMessage): EmbedTokenRequestBody | Promise<EmbedTokenRequestBody> =>
+  hasBody(request) ? readJson(request, maxBodyBytes).then(decodeBody) : {};

@@ -1,6 +1,7 @@
 /** The types of the ledger's tables. `attachLedger` adds the schema's name to every statement. */
 import type { ColumnType, Generated, RawBuilder } from 'kysely';
 import type { Sealed } from '../../model/brand.js';
+import { sealedColumnsOf } from '../../platform/keys/reseal.js';
 
 export const schemaName = 'guestlist_gateway';
 
@@ -225,3 +226,8 @@ export type ItemState =
   | 'restore-conflict'
   | 'restore-missing'
   | 'restore-failed';
+
+/** The ledger's columns that the encryption key seals. Explanations are not among them: a key of their tenant seals those. */
+export const sealedColumns = sealedColumnsOf<LedgerTables>(schemaName, {
+  'recipients.sealed': { key: ['tenant_ref', 'user_ref'], contextOf: (_, user = '') => user },
+});

@@ -4,8 +4,7 @@
  */
 import { handled } from '../../model/handled.js';
 import type { Log } from '../../platform/logs/log.js';
-import { systemTiming, type Timing } from '../../platform/logs/timing.js';
-import { repeat } from '../../platform/work/repeat.js';
+import { repeat, systemTiming, type Timing } from '../../platform/work/time.js';
 import type { Ledger } from './ledger.js';
 import { beatEveryMs, leastSilenceMs, silenceAfter } from './processes.js';
 

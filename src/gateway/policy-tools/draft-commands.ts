@@ -17,8 +17,8 @@ import {
   declareCommand,
   noInput,
   readBy,
+  written,
 } from '../common/admin-command.js';
-import { written } from '../common/answers.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type Policies, reloaded } from '../policy/policies.js';
 import type { ReachOf } from '../policy/reach.js';

@@ -27,11 +27,10 @@ import {
   type Restriction,
   restrictionOf,
 } from './combine.js';
-import { celClaims, type Expression, ExpressionFault, type PolicyVariables } from './expression.js';
+import { celClaims, type Expression, ExpressionFault, type PolicyVariables, refuseUnsafeClaim } from './expression.js';
 import { maxClaimList } from './expression-cost.js';
 import { celMoment } from './moment.js';
 import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy.js';
-import { refuseUnsafeClaim } from './unsafe-claims.js';
 import { createLifetimes } from './validity.js';
 
 /** The access that the policy grants this user in this tenant. */

@@ -4,6 +4,8 @@
  * user.
  */
 import { type ASTNode, TypeError as CheckError, Environment, ParseError } from '@marcbachmann/cel-js';
+import { isUnsafeNumber, safeAsText } from '../../model/filter/exact-number.js';
+import { Refusal } from '../../model/refusal.js';
 import type { JwtClaims } from '../../platform/keys/jwt.js';
 import {
   evaluationsOverTime,
@@ -244,3 +246,21 @@ export const createCompilers = (
     ]),
   ),
 });
+
+/** Whether the expression names the claim. A name in a text of it counts too. */
+const isNamed = (source: string, name: string): boolean => source.split(/\W+/).includes(name);
+
+/**
+ * Throws INVALID_REQUEST_BODY if the expression reads such a claim, whatever type the policy declares. `cause` is why the
+ * expression has no value. The message has the claim's name, and no value.
+ */
+export const refuseUnsafeClaim = (source: string, claims: JwtClaims, schema: ClaimSchema, cause?: unknown): void => {
+  const name = Object.keys(schema).find(
+    (one) => Object.hasOwn(claims, one) && [claims[one]].flat().some(isUnsafeNumber) && isNamed(source, one),
+  );
+  if (name === undefined) return;
+  throw new Refusal('INVALID_REQUEST_BODY', `The session's claim ${JSON.stringify(name)}: ${safeAsText}.`, {
+    reason: 'claim-number-unsafe',
+    cause,
+  });
+};

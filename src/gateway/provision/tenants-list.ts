@@ -2,8 +2,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import { containsWords } from '../../platform/files/contains-words.js';
-import { type AdminCommand, adminCommand, declareCommand, readBy, readers } from '../common/admin-command.js';
-import { moment } from '../common/answers.js';
+import { type AdminCommand, adminCommand, declareCommand, moment, readBy, readers } from '../common/admin-command.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { tenantStates } from '../ledger/tables.js';
 import { templateName } from '../policy/schema.js';

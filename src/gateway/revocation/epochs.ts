@@ -10,9 +10,8 @@
 import { handled } from '../../model/handled.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Log } from '../../platform/logs/log.js';
-import { systemTiming, type Timing } from '../../platform/logs/timing.js';
 import type { Sharing } from '../../platform/redis/sharing.js';
-import { repeat } from '../../platform/work/repeat.js';
+import { repeat, systemTiming, type Timing } from '../../platform/work/time.js';
 import { type EpochRow, listEpochsAfter } from '../ledger/epochs.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Scope } from './scopes.js';

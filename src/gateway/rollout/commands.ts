@@ -10,11 +10,12 @@ import {
   adminCommand,
   changedBy,
   declareCommand,
+  moment,
   noInput,
   readBy,
   readers,
+  written,
 } from '../common/admin-command.js';
-import { moment, written } from '../common/answers.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { FinishWork } from '../ledger/takeover.js';

@@ -7,6 +7,7 @@ import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { eachOf } from '../../platform/work/bounded.js';
 import type { Audit } from '../audit/audit.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
@@ -15,9 +16,16 @@ import type { Capabilities } from '../upstream/capabilities.js';
 import { createCopies } from './copies.js';
 import { rememberVersions } from './drift.js';
 import { type ApplyContext, applyItem, restoreItem } from './item.js';
-import type { ItemOutcome, Rollout, RolloutItem, RolloutLedger, RolloutOptions, TenantDashboard } from './model.js';
-import { cohortOf, reachesAll } from './model.js';
-import { eachOf } from './pool.js';
+import {
+  cohortOf,
+  type ItemOutcome,
+  type Rollout,
+  type RolloutItem,
+  type RolloutLedger,
+  type RolloutOptions,
+  reachesAll,
+  type TenantDashboard,
+} from './model.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 import { type TrialContext, tryCanaries } from './trial.js';
 import { assertReadable } from './unreadable.js';

@@ -10,13 +10,12 @@ import type { Log } from '../../platform/logs/log.js';
 import type { Session } from '../authenticate/signed-session.js';
 import type { ForgetClient } from '../common/eraser.js';
 import type { Reason } from '../common/reasons.js';
-import { celClaims } from '../policy/expression.js';
+import { celClaims, refuseUnsafeClaim } from '../policy/expression.js';
 import type { Policy } from '../policy/policy.js';
 import { PolicyFaults } from '../policy/source.js';
 import type { TenantTable } from '../policy/tenant-csv.js';
 import { isTenantId, tenantIdShape } from '../policy/tenant-id.js';
 import { closeTenantRule, type TenantHttp } from '../policy/tenant-rule.js';
-import { refuseUnsafeClaim } from '../policy/unsafe-claims.js';
 import { createTenantLookup, type FindTenants, type TenantLookup } from './lookup.js';
 
 /**

@@ -8,6 +8,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../model/ports.js';
 import type { Call } from '../../platform/http/interface/client.js';
 import { WaitedTooLong } from '../../platform/redis/sharing.js';
+import { listGuestTokens } from '../../service/guest-tokens/contract/admin.js';
 import { createGuestToken, type GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
 import type { Minted } from '../audit/request-audit.js';
 import { encodeClientId } from '../common/dashboard-id.js';
@@ -225,3 +226,14 @@ export const createConfirmedToken = ({ listMetrics, upstream, tokenStep, capabil
     return used.size === 0 ? token : { ...token, isStill: () => areListsSame() && token.isStill() };
   };
 };
+
+type AliveOptions = { readonly upstream: Call; readonly capabilities: Pick<Capabilities, 'supports'> };
+
+/** Asks the service whether it takes the token. Resolves to false for one that is dead, and if the service cannot say. Throws UPSTREAM_UNAVAILABLE. */
+export const createIsAlive =
+  ({ upstream, capabilities }: AliveOptions) =>
+  async (token: string, clientId: string): Promise<boolean> => {
+    if (!(await capabilities.supports('find-guest-token'))) return false;
+    const { data } = await upstream(listGuestTokens, { clientId, tokenDigest: hash('sha256', token, 'hex') });
+    return data.length > 0;
+  };

@@ -2,9 +2,8 @@
 
 import type { Capability } from '../../model/capability.js';
 import type { Clock } from '../../model/ports.js';
-import { readText } from '../../platform/files/read-text.js';
-import type { Transport, WireRequest } from '../../platform/http/interface/client.js';
-import { UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { readText } from '../../platform/calls/outgoing.js';
+import { type Transport, UpstreamRefusal, type WireRequest } from '../../platform/http/interface/client.js';
 import type { Log } from '../../platform/logs/log.js';
 import type { GatewayMeters } from '../common/meters.js';
 import { type Capabilities, discoverCapabilities, fixedCapabilities } from './capabilities.js';

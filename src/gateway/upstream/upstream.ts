@@ -1,7 +1,7 @@
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../../platform/http/interface/client.js';
-import { systemTiming, type Timing } from '../../platform/logs/timing.js';
+import { systemTiming, type Timing } from '../../platform/work/time.js';
 import { listEmbeds } from '../../service/embeds/contract/embeds.js';
 import { type GatewayMeters, noGatewayMeters } from '../common/meters.js';
 import type { Capabilities } from './capabilities.js';

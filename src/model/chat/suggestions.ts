@@ -3,7 +3,7 @@ import type { Dimension, MeasureAggregate } from '../dashboard/metric.js';
 import { withColumnFormats } from '../guest/column-formats.js';
 import type { Field, FieldTable, GuestFields } from '../guest/fields.js';
 import type { NewGuestDefinition } from '../guest/metric.js';
-import { type LabelledColumn, labelsOf } from './labels.js';
+import { type LabelledColumn, labelsOf } from './chat.js';
 
 export type Suggestion = { readonly definition: NewGuestDefinition; readonly labels: readonly LabelledColumn[] };
 

@@ -1,6 +1,5 @@
 /** What somebody may learn of deliveries that others got by their own right. */
-import type { WatchedSchedule } from './operator.js';
-import type { Delivery, DeliveryReason, DeliveryState, Schedule } from './schedule.js';
+import type { Delivery, DeliveryReason, DeliveryState, Schedule, WatchedSchedule } from './schedule.js';
 
 /** `checked`: it was decided what the recipient gets, and nobody else is told what that was. */
 export type ToldState = DeliveryState | 'checked';

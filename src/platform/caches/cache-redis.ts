@@ -1,6 +1,5 @@
 import { Cluster } from 'ioredis';
 import type { Log } from '../../model/log-events.js';
-import type { Timing } from '../logs/timing.js';
 import {
   createAttempt,
   createOutageLog,
@@ -10,6 +9,7 @@ import {
 } from '../redis/redis.js';
 import type { Sharing } from '../redis/sharing.js';
 import { createRedisSharing, type SharingLimits } from '../redis/sharing-redis.js';
+import type { Timing } from '../work/time.js';
 import type { Cache } from './cache.js';
 
 export type RedisCacheOptions = {

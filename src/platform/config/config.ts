@@ -13,10 +13,12 @@ import {
   type ConfigFault,
   type Environment,
   environmentFaults,
+  findUnknownVariables,
   given,
   type Needs,
   readSecrets,
   type Secrets,
+  type UnknownVariable,
   variableOf,
 } from './environment.js';
 import { type ConfiguredIssuer, issuerVariables, listsIssuers, loadIssuers } from './issuers.js';
@@ -24,7 +26,6 @@ import { type BrandOf, loadBrands } from './mail-brands.js';
 import { type ConfiguredModel, loadModels, modelVariables } from './models.js';
 import type { OutgoingSources } from './outgoing-settings.js';
 import { defaultSettings, type Settings, settingsSchema } from './settings.js';
-import { findUnknownVariables, type UnknownVariable } from './unknown-variables.js';
 
 export type { Settings } from './settings.js';
 

@@ -2,7 +2,11 @@
  * Reads the environment variables: overrides of settings, and the secrets, which no file may hold. main.ts passes in
  * the environment.
  */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { isRecord } from '../../model/is-record.js';
+import { nearestName } from '../../model/nearest-name.js';
 import { minimumSecretLength } from '../keys/jwt-keys.js';
 import { readKeyRing } from '../keys/sealing.js';
 import { weaknessOf, weaknessOfBytes } from '../keys/secret-strength.js';
@@ -145,7 +149,7 @@ const overrides: readonly Override[] = [
 ];
 
 /** Every environment variable that is read. Policies and issuers can name more. */
-export const settingVariables: readonly string[] = [
+const settingVariables: readonly string[] = [
   'GUESTLIST_CONFIG',
   ...overrides.map(({ variable }) => variable),
   ...Object.values(secretVariables).map(({ variable }) => variable),
@@ -339,3 +343,50 @@ export const readSecrets = (env: Environment): Secrets => {
     hookSecrets: readHookSecrets(read('hookSecrets') ?? ''),
   };
 };
+
+const localSettingsFile = 'guestlist.yaml';
+const localEnvironmentFile = 'guestlist.env';
+
+/** Whether the configuration is a file that was only found in `folder`, and that nobody named. */
+export const isFoundInFolder = (env: Environment, folder: string): boolean =>
+  given(env, 'GUESTLIST_CONFIG') === undefined && existsSync(join(folder, localSettingsFile));
+
+/**
+ * Returns the environment with GUESTLIST_CONFIG set to `guestlist.yaml` of `folder`, if that file exists and no other is named, and
+ * with the variables of `guestlist.env` beside the configuration file. Variables of the process come first.
+ */
+export const withLocalFiles = (env: Environment, folder: string): Environment => {
+  const local = isFoundInFolder(env, folder) ? join(folder, localSettingsFile) : undefined;
+  const named = given(env, 'GUESTLIST_CONFIG') ?? local;
+  if (named === undefined) return env;
+  const file = join(dirname(resolve(folder, named)), localEnvironmentFile);
+  const kept = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  const set = Object.fromEntries(
+    Object.keys(env)
+      .flatMap((name) => [[name, given(env, name)]])
+      .filter(([, value]) => value !== undefined),
+  );
+  return { ...kept, ...set, GUESTLIST_CONFIG: named };
+};
+
+export type UnknownVariable = {
+  readonly variable: string;
+  /** The setting that was probably meant. */
+  readonly suggestion: string | undefined;
+};
+
+/** What Kubernetes sets in every container beside a Service named `guestlist`, and the variables of our scripts. */
+const ofOthers =
+  /^GUESTLIST_(?:PORT(?:_\d+_(?:TCP|UDP)(?:_(?:PROTO|PORT|ADDR))?)?|SERVICE_(?:HOST|PORT(?:_[A-Z0-9_]+)?)|URL)$/;
+
+/** `isUsed` says whether a policy or an issuer names the variable. Values are never read. */
+export const findUnknownVariables = (env: Environment, isUsed: (name: string) => boolean): readonly UnknownVariable[] =>
+  Object.keys(env)
+    .filter((name) => name.startsWith('GUESTLIST_') && !settingVariables.includes(name))
+    .filter((name) => !ofOthers.test(name) && !isUsed(name))
+    .sort()
+    .map((variable) => ({ variable, suggestion: nearestName(variable, settingVariables) }));
+
+/** The message about one of them. */
+export const describeUnknown = ({ variable, suggestion }: UnknownVariable): string =>
+  `${variable} is not a setting; ${suggestion === undefined ? 'it is ignored. `guestlist --help` lists the variables' : `did you mean ${suggestion}?`}`;

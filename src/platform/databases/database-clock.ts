@@ -6,8 +6,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Log } from '../../model/log-events.js';
 import type { Clock } from '../../model/ports.js';
-import { systemTiming, type Timing } from '../logs/timing.js';
-import { repeat } from '../work/repeat.js';
+import { repeat, systemTiming, type Timing } from '../work/time.js';
 
 export type DatabaseClock = {
   readonly clock: Clock;

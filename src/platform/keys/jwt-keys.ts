@@ -1,6 +1,6 @@
 /** The keys that sign tokens: which key fits which algorithm, how keys are read, and which keys a `kid` selects. */
 
-import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { isRecord } from '../../model/is-record.js';
 
 /** A file of keys that cannot be used. The message quotes nothing of the file. */
@@ -127,4 +127,22 @@ export const readPublicKeys = (text: string): readonly NamedKey[] => {
   const keys = isRecord(document) && Array.isArray(document.keys) ? document.keys.flatMap(readJwk) : readJwk(document);
   if (keys.length === 0) throw new KeyFault('holds no key for signatures');
   return keys;
+};
+
+const thumbprintMembers: Readonly<Record<string, readonly string[]>> = {
+  RSA: ['e', 'kty', 'n'],
+  EC: ['crv', 'kty', 'x', 'y'],
+};
+
+/**
+ * Returns the SHA-256 thumbprint (RFC 7638) in base64url: the same for everybody who has the key. Null for a secret, and for
+ * a kind of key that signs no session.
+ */
+export const thumbprintOf = (key: KeyObject): string | null => {
+  if (key.type !== 'public') return null;
+  const jwk = key.export({ format: 'jwk' });
+  const members = thumbprintMembers[String(jwk.kty)];
+  if (members === undefined) return null;
+  // The members in the order of their names, without spaces, as the standard wants.
+  return hash('sha256', JSON.stringify(Object.fromEntries(members.map((name) => [name, jwk[name]]))), 'base64url');
 };

@@ -7,8 +7,8 @@ import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
 import type { Log } from '../logs/log.js';
-import type { Timing } from '../logs/timing.js';
 import type { NoteOutage, OutageLog, RedisClient } from '../redis/redis.js';
+import type { Timing } from '../work/time.js';
 import { createCounts } from '../work/window-counts.js';
 
 export type Budget = {

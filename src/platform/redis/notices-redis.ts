@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import type { Log } from '../../model/log-events.js';
-import type { Timing } from '../logs/timing.js';
+import type { Timing } from '../work/time.js';
 import { type Attempt, createRedisClient, type RedisClient } from './redis.js';
 import { createTopics, type Sharing } from './sharing.js';
 

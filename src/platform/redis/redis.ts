@@ -6,7 +6,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { handled } from '../../model/handled.js';
 import type { Log } from '../../model/log-events.js';
 import { readRedisUrl } from '../addresses/redis-url.js';
-import { systemTiming, type Timing } from '../logs/timing.js';
+import { systemTiming, type Timing } from '../work/time.js';
 import { guardRedis } from './redis-guard.js';
 
 guardRedis();

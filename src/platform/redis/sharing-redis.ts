@@ -1,8 +1,7 @@
 /** Implements `Sharing` over Redis. sharing.ts defines the contract, and sharing-scripts.ts holds the atomic steps. */
 import type { Log } from '../../model/log-events.js';
-import { systemTiming, type Timing } from '../logs/timing.js';
-import { repeat } from '../work/repeat.js';
 import { createSingleFlight } from '../work/single-flight.js';
+import { repeat, systemTiming, type Timing } from '../work/time.js';
 import { createNotices, type Notices } from './notices-redis.js';
 import type { Attempt, RedisClient } from './redis.js';
 import { type Made, type Shared, type SharedWork, type Sharing, WaitedTooLong } from './sharing.js';

@@ -4,8 +4,7 @@
  */
 import type { Assistant } from '../../model/chat/assistant.js';
 import { type Catalogue, catalogueText } from '../../model/chat/catalogue.js';
-import type { ChatAnswer, ChatMetric, ChatQuestion, ChatTurn } from '../../model/chat/chat.js';
-import { labelsOf } from '../../model/chat/labels.js';
+import { type ChatAnswer, type ChatMetric, type ChatQuestion, type ChatTurn, labelsOf } from '../../model/chat/chat.js';
 import type { Model, ModelMessage, ToolCall } from '../../model/chat/model.js';
 import { hasOnlyKnownNumbers } from '../../model/chat/numbers.js';
 import { chatTools, firstMessages } from '../../model/chat/prompt.js';

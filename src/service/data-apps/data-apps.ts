@@ -2,11 +2,11 @@
 import type { Embed } from '../../model/dashboard/embed.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
 import type { DataApp, ErasedClient } from '../../model/organization.js';
+import { pageOf } from '../../model/page.js';
 import type { Clock, Ids } from '../../model/ports.js';
 import type { Engine } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Slices, whole } from '../../model/slices.js';
-import { pageOf } from '../common/paging.js';
 import type { Store } from '../store/store.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };

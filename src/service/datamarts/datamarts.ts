@@ -6,17 +6,17 @@ import {
   needsSource,
   noParts,
 } from '../../model/datamart/changes.js';
-import type { Datamart, ListedDatamart } from '../../model/datamart/datamart.js';
+import { type Datamart, type ListedDatamart, visibleDatamart } from '../../model/datamart/datamart.js';
 import type { TenancyWarning } from '../../model/datamart/table-ownership.js';
 import { assertNoFaults } from '../../model/faults.js';
-import type { ServiceCaller } from '../../model/guest/caller.js';
+import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
 import type { Datasource } from '../../model/organization.js';
+import { pageOf } from '../../model/page.js';
 import type { Clock, Ids } from '../../model/ports.js';
 import type { DefinitionEngine, RequestSignal } from '../../model/query/engine.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Slices } from '../../model/slices.js';
-import { pageOf } from '../common/paging.js';
 import type { Store } from '../store/store.js';
 import { askedBy, readSource, readSourceOf } from './source.js';
 import { customColumnFaults } from './sql-faults.js';
@@ -164,3 +164,15 @@ export const deleteDatamart =
       await inner.datamarts.remove(datamart.id);
       return datamart;
     });
+
+/** Returns the datamart without its hidden tables and columns. Throws INVALID_DATAMART. */
+export const listDatamartColumns =
+  ({ store }: { readonly store: Pick<Store, 'datamarts'> }) =>
+  async (
+    _caller: ApiKeyCaller | ServiceCaller,
+    { datamartName }: { readonly datamartName: string },
+  ): Promise<Datamart> => {
+    const datamart = await store.datamarts.findByName(datamartName);
+    if (datamart === undefined) throw unknownDatamart(datamartName);
+    return visibleDatamart(datamart);
+  };

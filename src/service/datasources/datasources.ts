@@ -13,11 +13,11 @@ import {
   type ServerConnection,
   usualSchemas,
 } from '../../model/organization.js';
+import { type Paged, pageItems, pageOf } from '../../model/page.js';
 import type { Clock, Ids } from '../../model/ports.js';
 import type { ColumnRepeats, DefinitionEngine, Engine, RequestSignal } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Slices } from '../../model/slices.js';
-import { type Paged, pageItems, pageOf } from '../common/paging.js';
 import { assertUnused, usersToName } from '../common/still-in-use.js';
 import { askedBy } from '../datamarts/source.js';
 import type { SyncedSource } from '../store/source-syncs.js';

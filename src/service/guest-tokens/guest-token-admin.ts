@@ -2,10 +2,10 @@
 
 import type { ListedGuestToken } from '../../model/credentials.js';
 import type { ApiKeyCaller } from '../../model/guest/caller.js';
+import { pageOf } from '../../model/page.js';
 import type { Clock, Tokens } from '../../model/ports.js';
 import type { Engine } from '../../model/query/engine.js';
 import type { Slices } from '../../model/slices.js';
-import { pageOf } from '../common/paging.js';
 import type { Revocation } from '../store/revocations.js';
 import type { Store } from '../store/store.js';
 

@@ -15,7 +15,6 @@ import { crossFilteredBy } from '../../model/guest/cross-filter.js';
 import { appliedValue, areEndUserFiltersAllowed } from '../../model/guest/end-user-filters.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import { hasMadeChart, showsChartValuesOf, showsValuesOf, withoutChartValues } from '../../model/guest/made-values.js';
-import { withMeasureNumbers, withRowFormats } from '../../model/guest/row-formats.js';
 import type {
   FindTheme,
   GuestChart,
@@ -27,8 +26,8 @@ import type {
   MetricReply,
 } from '../../model/guest/view.js';
 import type { Clock, Digest, Tag } from '../../model/ports.js';
+import { colourAnswer, withMeasureNumbers, withRowFormats } from '../../model/query/answer-columns.js';
 import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../model/query/engine.js';
-import { colourAnswer } from '../../model/query/value-colours.js';
 import { findSource, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import type { ContentStore } from '../store/content.js';
 import type { Store } from '../store/store.js';

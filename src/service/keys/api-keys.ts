@@ -3,10 +3,10 @@
 import type { StoredApiKey } from '../../model/credentials.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
 import { keyHintOf } from '../../model/organization.js';
+import { pageOf } from '../../model/page.js';
 import type { Clock, Ids, Tokens } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Slices } from '../../model/slices.js';
-import { pageOf } from '../common/paging.js';
 import { loadDataApp } from '../data-apps/data-apps.js';
 import type { Store } from '../store/store.js';
 

@@ -1,12 +1,12 @@
-/** Schedules of all users of a tenant on a dashboard, for those whom the policy lets manage them. */
+/** Schedules of all users: those of a tenant on a dashboard, for those whom the policy lets manage them, and for operators. */
 import { assertReports } from '../../model/guest/access.js';
 import type { GuestCaller } from '../../model/guest/caller.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import type { Clock } from '../../model/ports.js';
 import { type ToldSchedule, toldSchedule } from '../../model/schedule/history.js';
-import { mostWatched, type ScheduleScope } from '../../model/schedule/operator.js';
 import { nextMoment } from '../../model/schedule/recurrence.js';
 import type { Reports } from '../../model/schedule/reports.js';
+import { mostWatched, type ScheduleScope, type SchedulesOfAll } from '../../model/schedule/schedule.js';
 import { ownerOf } from '../guest/may-schedule.js';
 import { openDashboard } from '../guest/scope.js';
 import type { Store } from '../store/store.js';
@@ -65,3 +65,28 @@ export const deleteTenantSchedule =
     if (!(await deps.store.schedules.deleteOf(scope, scheduleId))) throw missingSchedule(scheduleId);
     return { id: scheduleId };
   };
+
+/** What operators see of the schedules of all users of a data app, and how they pause them. */
+export const schedulesOfAll = (
+  {
+    store: { schedules },
+    reports: { calendar },
+    clock,
+  }: {
+    readonly store: Pick<Store, 'schedules'>;
+    readonly reports: Pick<Reports, 'calendar'>;
+    readonly clock: Clock;
+  },
+  dataAppId: () => Promise<string>,
+): SchedulesOfAll => ({
+  list: async (clientId) => {
+    const scope = { dataAppId: await dataAppId(), ...(clientId === undefined ? {} : { clientId }) };
+    const found = await schedules.listAll(scope, mostWatched + 1);
+    return { schedules: found.slice(0, mostWatched), hasMore: found.length > mostWatched };
+  },
+  setPaused: async (scheduleId, isPaused) => {
+    const scope = { dataAppId: await dataAppId() };
+    if (isPaused) return schedules.pauseOf(scope, scheduleId);
+    return schedules.resumeOf(scope, scheduleId, ({ recurrence }) => nextMoment(recurrence, calendar, clock.now()));
+  },
+});

@@ -3,9 +3,9 @@ import type { HashedToken } from '../../model/brand.js';
 import type { StoredApiKey } from '../../model/credentials.js';
 import type { Page } from '../../model/page.js';
 import { mapItems } from '../../model/slices.js';
-import { decodeKey, earlier, encodeKey, type NewKey } from './key-rows.js';
 import { listRows } from './list-rows.js';
 import { inTransaction, wasInserted } from './query.js';
+import { decodeKey, earlier, encodeKey, type NewKey } from './service-tokens.js';
 import type { Tables } from './tables.js';
 
 type NewApiKey = NewKey & { readonly dataAppId: string; readonly description?: string | null };

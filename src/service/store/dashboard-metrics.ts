@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { MetricPlacement, PlacedMetric } from '../../model/dashboard/dashboard.js';
-import { decodeMetric } from './metric-row.js';
+import { decodeMetric } from './metrics.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
 

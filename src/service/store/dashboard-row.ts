@@ -1,7 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Dashboard } from '../../model/dashboard/dashboard.js';
-import { jsonb, nullableJsonb } from './document.js';
-import { decodeOwner, encodeOwner } from './query.js';
+import { decodeOwner, encodeOwner, jsonb, nullableJsonb } from './query.js';
 import type { Tables } from './tables.js';
 
 export const decodeDashboard = (row: Selectable<Tables['dashboards']>): Dashboard => ({

@@ -5,11 +5,17 @@ import type { Page } from '../../model/page.js';
 import { mapItems } from '../../model/slices.js';
 import { createDashboardMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
-import { takeName } from './data-app-names.js';
-import { jsonb } from './document.js';
-import { createHolds } from './holds.js';
 import { listRows } from './list-rows.js';
-import { assertUpdated, inTransaction, ownedBy, visibleTo, wasInserted } from './query.js';
+import {
+  assertUpdated,
+  createHolds,
+  inTransaction,
+  jsonb,
+  ownedBy,
+  takeName,
+  visibleTo,
+  wasInserted,
+} from './query.js';
 import type { Tables } from './tables.js';
 
 /** External ids of the copies of a dashboard, and ids of its embeds. */

@@ -1,11 +1,10 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Datamart, ListedDatamart } from '../../model/datamart/datamart.js';
 import type { Page } from '../../model/page.js';
-import type { Slices } from '../../model/slices.js';
-import { mapItems } from '../../model/slices.js';
-import { jsonb, nullableJsonb } from './document.js';
+import { mapItems, type Slices } from '../../model/slices.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
+import { jsonb, nullableJsonb } from './query.js';
 import type { Tables } from './tables.js';
 
 export const decodeDatamart = (row: Selectable<Tables['datamarts']>): Datamart => ({

@@ -3,9 +3,9 @@ import type { Datasource, DatasourceSummary, ServerConnection } from '../../mode
 import type { Page } from '../../model/page.js';
 import { mapItems } from '../../model/slices.js';
 import type { Sealer } from '../../platform/keys/sealing.js';
-import { createHolds } from './holds.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
+import { createHolds } from './query.js';
 import { createSourceSyncs } from './source-syncs.js';
 import type { Tables } from './tables.js';
 

@@ -3,10 +3,8 @@ import type { Embed } from '../../model/dashboard/embed.js';
 import type { Owner } from '../../model/dashboard/metric.js';
 import type { Page } from '../../model/page.js';
 import { mapItems, type Slices } from '../../model/slices.js';
-import { takeName } from './data-app-names.js';
-import { nullableJsonb } from './document.js';
 import { listRows } from './list-rows.js';
-import { assertUpdated, inTransaction, wasInserted } from './query.js';
+import { assertUpdated, inTransaction, nullableJsonb, takeName, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['embeds']>): Embed => ({

@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Viewer } from '../../model/dashboard/metric.js';
 import type { BoardContent, ListedBoard, OwnBoard } from '../../model/guest/own-board.js';
-import { jsonb } from './document.js';
-import { isListedFor, viewerColumns, viewerIs, wasInserted } from './query.js';
+import { isListedFor, jsonb, viewerColumns, viewerIs, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 export type NewBoard = Omit<ListedBoard, 'isOwn'> & BoardContent;

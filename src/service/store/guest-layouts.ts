@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Viewer } from '../../model/dashboard/metric.js';
 import type { GuestLayout } from '../../model/guest/layout.js';
-import { jsonb } from './document.js';
-import { viewerColumns, viewerIs } from './query.js';
+import { jsonb, viewerColumns, viewerIs } from './query.js';
 import type { Tables } from './tables.js';
 
 export const createGuestLayoutStore = (db: Kysely<Tables>) => ({

@@ -1,8 +1,7 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { GridCard, GuestMadeMetric, Owner } from '../../model/dashboard/metric.js';
-import { jsonb, nullableJsonb } from './document.js';
 import type { MetricChange } from './metrics.js';
-import { wasInserted } from './query.js';
+import { jsonb, nullableJsonb, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 type GuestMetricChange = MetricChange & {

@@ -3,14 +3,12 @@ import type { ContentRevision, Epoch, HashedToken } from '../../model/brand.js';
 import type { ListedGuestToken } from '../../model/credentials.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import type { Page } from '../../model/page.js';
-import type { Slices } from '../../model/slices.js';
-import { mapItems } from '../../model/slices.js';
+import { mapItems, type Slices } from '../../model/slices.js';
+import { createLru } from '../../platform/work/lru.js';
 import { wasErasedSince } from './clients.js';
-import { jsonb } from './document.js';
 import { listRows } from './list-rows.js';
-import { inTransaction } from './query.js';
-import type { Revocation } from './revocations.js';
-import { clientEpoch, revokeGuestTokens, sumOfEpochs } from './revocations.js';
+import { inTransaction, jsonb } from './query.js';
+import { clientEpoch, type Revocation, revokeGuestTokens, sumOfEpochs } from './revocations.js';
 import type { GrantDocument, Tables } from './tables.js';
 
 /** The data app, client and user of a guest token, as revocations name them. */
@@ -222,4 +220,28 @@ const purge = async (db: Kysely<Tables>, before: Date): Promise<number> => {
     .skipLocked();
   const { numDeletedRows } = await db.deleteFrom('guest_tokens').where('id', 'in', expired).executeTakeFirst();
   return Number(numDeletedRows);
+};
+
+const maxTokens = 10_000;
+
+type Find = GuestTokenStore['findByHash'];
+
+/**
+ * `find` with a cache before it. `writes` counts the database's writes; null: other processes write too, and nothing is cached. Any write
+ * clears the cache, so erased tokens cannot be served.
+ */
+export const cacheTokenLookups = (find: Find, writes: (() => number) | null): Find => {
+  if (writes === null) return find;
+  const cached = createLru<string, Found>(maxTokens);
+  let cachedAt = writes();
+  return async (hash) => {
+    const before = writes();
+    if (cachedAt !== before) cached.clear();
+    cachedAt = before;
+    const there = cached.get(hash);
+    if (there !== undefined) return there;
+    const found = await find(hash);
+    if (found !== undefined && writes() === before) cached.set(hash, found);
+    return found;
+  };
 };

@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Viewer } from '../../model/dashboard/metric.js';
 import type { SavedUnder, SavedView, StoredView, ViewChoices } from '../../model/guest/saved-view.js';
-import { jsonb } from './document.js';
-import { inTransaction, isListedFor, viewerClientIs, viewerColumns, viewerIs, wasInserted } from './query.js';
+import { inTransaction, isListedFor, jsonb, viewerClientIs, viewerColumns, viewerIs, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 type ViewChange = {

@@ -1,15 +1,36 @@
 /** Stores metrics. */
-import { type Kysely, sql } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { Dashboard } from '../../model/dashboard/dashboard.js';
 import type { Metric, MetricDefinition, Owner } from '../../model/dashboard/metric.js';
 import type { Page } from '../../model/page.js';
 import { mapItems } from '../../model/slices.js';
 import { decodeDashboard } from './dashboard-row.js';
-import { jsonb } from './document.js';
 import { listRows } from './list-rows.js';
-import { decodeMetric, encodeMetric } from './metric-row.js';
-import { assertUpdated, ownedBy, visibleTo, wasInserted } from './query.js';
+import { assertUpdated, decodeOwner, encodeOwner, jsonb, ownedBy, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
+
+export const decodeMetric = (row: Selectable<Tables['metrics']>): Metric => ({
+  metricId: row.metric_id,
+  workspaceId: row.workspace_id,
+  name: row.name,
+  definition: row.definition,
+  lineage: row.lineage,
+  owner: decodeOwner(row),
+  isArchived: row.is_archived,
+  isChangedByGuest: row.is_changed_by_guest,
+  guest: null,
+});
+
+const encodeMetric = (metric: Metric): Insertable<Tables['metrics']> => ({
+  metric_id: metric.metricId,
+  workspace_id: metric.workspaceId,
+  name: metric.name,
+  definition: jsonb(metric.definition),
+  lineage: jsonb(metric.lineage),
+  ...encodeOwner(metric.owner),
+  is_archived: metric.isArchived,
+  is_changed_by_guest: metric.isChangedByGuest,
+});
 
 /** The parts of a metric that a guest may change. A new definition marks the metric as changed by a guest. */
 export type MetricChange = {

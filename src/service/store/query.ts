@@ -1,7 +1,8 @@
 /** Parts of statements that several stores use. */
 import type { ExpressionBuilder, ExpressionWrapper, InsertResult, Kysely, SqlBool, UpdateResult } from 'kysely';
 import type { Owner, Viewer } from '../../model/dashboard/metric.js';
-import type { Tables } from './tables.js';
+import { Refusal } from '../../model/refusal.js';
+import type { JsonText, Tables } from './tables.js';
 
 /** Runs `work` in the transaction of `db`, or in a new one if `db` is in none. */
 export const inTransaction = <T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
@@ -96,3 +97,67 @@ export const isListedFor =
       viewerIs(dashboardId, viewer)(eb),
       eb.and([viewerClientIs(dashboardId, viewer)(eb), eb('is_shared', '=', true)]),
     ]);
+
+/**
+ * Matches what PostgreSQL cannot store in JSON: an escaped NUL or half of a surrogate pair. `\\u0000`, an escaped
+ * backslash followed by letters, does not match.
+ */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
+
+/** Encodes a value for a jsonb column. Throws if a text in it cannot be stored in PostgreSQL. */
+export const jsonb = (value: object): JsonText => {
+  const text = JSON.stringify(value);
+  if (unstorable.test(text)) {
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      'The request holds text with a NUL character or half of a surrogate pair: send well-formed Unicode without U+0000.',
+      { reason: 'text-not-storable' },
+    );
+  }
+  return text as JsonText;
+};
+
+/** As `jsonb`; null is stored as SQL NULL. */
+export const nullableJsonb = (value: object | null): JsonText | null => (value === null ? null : jsonb(value));
+
+type Held = 'datasources' | 'workspaces' | 'dashboards';
+
+/** `hold` is shared: those who refer to a row do not wait for each other. `lock` waits for all of them. */
+export const createHolds = (db: Kysely<Tables>, table: Held) => {
+  // All three have this column, which is all that the statements below name.
+  const rows = (id: string) =>
+    db
+      .selectFrom(table as 'datasources')
+      .select('id')
+      .where('id', '=', id);
+  return {
+    /** Prevents deletion of the row until the transaction ends. Returns false if it does not exist. */
+    hold: async (id: string): Promise<boolean> => (await rows(id).forKeyShare().executeTakeFirst()) !== undefined,
+    /** Waits for those who hold the row, and then keeps others from holding it until the transaction ends. */
+    lock: async (id: string): Promise<boolean> => (await rows(id).forUpdate().executeTakeFirst()) !== undefined,
+  };
+};
+
+/**
+ * Reserves `name` for the dashboard in the data app's namespace. Returns false if the name belongs to another
+ * dashboard. Embeds and dashboards share this namespace, so an embed id and a dashboard id can only be equal if both
+ * mean the same dashboard.
+ */
+export const takeName = async (
+  db: Kysely<Tables>,
+  dataAppId: string,
+  name: string,
+  dashboardId: string,
+): Promise<boolean> =>
+  wasInserted(
+    await db
+      .insertInto('data_app_names')
+      .values({ data_app_id: dataAppId, name, dashboard_id: dashboardId })
+      .onConflict((oc) =>
+        oc
+          .columns(['data_app_id', 'name'])
+          .doUpdateSet({ name })
+          .where('data_app_names.dashboard_id', '=', dashboardId),
+      )
+      .executeTakeFirst(),
+  );

@@ -2,13 +2,17 @@ import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysel
 import type { Sealed } from '../../model/brand.js';
 import type { AlertState } from '../../model/schedule/alert.js';
 import type { HostSchedule } from '../../model/schedule/host-schedule.js';
-import type { ScheduleScope, WatchedSchedule } from '../../model/schedule/operator.js';
 import type { PlanChange } from '../../model/schedule/plan.js';
 import type { Recipients } from '../../model/schedule/recipients.js';
-import type { DeliveryState, Schedule, ScheduleOwner } from '../../model/schedule/schedule.js';
+import type {
+  DeliveryState,
+  Schedule,
+  ScheduleOwner,
+  ScheduleScope,
+  WatchedSchedule,
+} from '../../model/schedule/schedule.js';
 import type { Sealer } from '../../platform/keys/sealing.js';
-import { jsonb } from './document.js';
-import { assertUpdated, inTransaction } from './query.js';
+import { assertUpdated, inTransaction, jsonb } from './query.js';
 import type { Tables } from './tables.js';
 
 type ScheduleChange = PlanChange & { readonly nextAt?: Date | null | undefined };

@@ -1,7 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { SemanticLayer } from '../../model/datamart/semantic-layer.js';
-import { jsonb } from './document.js';
-import { assertUpdated, wasInserted } from './query.js';
+import { assertUpdated, jsonb, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['semantic_layers']>): SemanticLayer => ({

@@ -1,13 +1,37 @@
-import { type Kysely, sql } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { HashedToken } from '../../model/brand.js';
 import type { StoredKey } from '../../model/credentials.js';
 import type { Page } from '../../model/page.js';
 import { mapItems } from '../../model/slices.js';
-import type { NewKey } from './key-rows.js';
-import { decodeKey, earlier, encodeKey } from './key-rows.js';
 import { listRows } from './list-rows.js';
 import { inTransaction, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
+
+export type NewKey = Omit<StoredKey, 'lastUsedAt' | 'keyHint'> & Partial<Pick<StoredKey, 'keyHint'>>;
+
+type Row = Selectable<Tables['service_tokens']>;
+
+export const decodeKey = (row: Row): StoredKey => ({
+  id: row.id,
+  name: row.name,
+  hash: row.hash,
+  keyHint: row.key_hint,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  lastUsedAt: row.last_used_at,
+});
+
+export const encodeKey = (key: NewKey): Insertable<Tables['service_tokens']> => ({
+  id: key.id,
+  name: key.name,
+  hash: key.hash,
+  key_hint: key.keyHint ?? null,
+  created_at: key.createdAt,
+  expires_at: key.expiresAt,
+});
+
+/** Returns the earlier of two ends. Replacing a key must never extend its life. */
+export const earlier = (a: Date | null, b: Date): Date => (a === null || a > b ? b : a);
 
 /**
  * Locks service tokens, so that replacements and revocations run one after the other. Reading or using a token does not

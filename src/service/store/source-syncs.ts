@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { ClientDatabases, ClientLevel, SourceTable } from '../../model/datamart/source-schema.js';
 import type { ClientDatabase } from '../../model/datamart/tenant.js';
-import { jsonb } from './document.js';
+import { jsonb } from './query.js';
 import type { Tables } from './tables.js';
 
 /** Result of a sync of a datasource. */

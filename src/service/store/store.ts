@@ -5,6 +5,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { ContentRevision } from '../../model/brand.js';
+import { sealedColumnsOf } from '../../platform/keys/reseal.js';
 import type { Sealer } from '../../platform/keys/sealing.js';
 import { createApiKeyStore } from './api-keys.js';
 import { createClientStore } from './clients.js';
@@ -18,18 +19,18 @@ import { createEmbedStore } from './embeds.js';
 import { createGuestBoardStore } from './guest-boards.js';
 import { createGuestLayoutStore } from './guest-layouts.js';
 import { createGuestMetricStore } from './guest-metrics.js';
-import { createGuestTokenStore } from './guest-tokens.js';
+import { cacheTokenLookups, createGuestTokenStore } from './guest-tokens.js';
 import { createGuestViewStore } from './guest-views.js';
+import { canaryContext } from './key-canary.js';
 import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
 import { createReportAddressStore } from './report-addresses.js';
-import { createScheduleStore } from './schedules.js';
+import { createScheduleStore, recipientsContext, stateContext } from './schedules.js';
 import { createSearchStore } from './search.js';
 import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
-import { createStudioSessionStore } from './studio-sessions.js';
+import { createStudioSessionStore, issuerTokenContext } from './studio-sessions.js';
 import { schemaName, type Tables } from './tables.js';
-import { cacheTokenLookups } from './token-lookup-cache.js';
 import { createWorkspaceStore } from './workspaces.js';
 
 /** All stores of the service's metadata. Writes that belong together run in one `transaction`. */
@@ -94,4 +95,17 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer) => ({
   deliveries: createDeliveryStore(db, sealer),
   reportAddresses: createReportAddressStore(db),
   search: createSearchStore(db),
+});
+
+/** The sealed columns of the service's metadata. */
+export const sealedColumns = sealedColumnsOf<Tables>(schemaName, {
+  'datasources.sealed': { key: ['id'], contextOf: (id = '') => id },
+  'schedules.recipients': { key: ['id'], contextOf: (id = '') => recipientsContext(id) },
+  'schedules.alert_state': { key: ['id'], contextOf: (id = '') => stateContext(id, null) },
+  'alert_states.state': {
+    key: ['schedule_id', 'recipient'],
+    contextOf: (id = '', recipient = '') => stateContext(id, recipient),
+  },
+  'studio_sessions.issuer_token': { key: ['id'], contextOf: (id = '') => issuerTokenContext(id) },
+  'sealing_canary.sealed': { key: ['is_only'], contextOf: () => canaryContext },
 });

@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { HashedToken, Sealed } from '../../model/brand.js';
 import type { IssuerToken, Person, StudioSession } from '../../model/person.js';
 import type { Sealer } from '../../platform/keys/sealing.js';
-import { jsonb } from './document.js';
+import { jsonb } from './query.js';
 import type { Tables } from './tables.js';
 
 type Row = Omit<Selectable<Tables['studio_sessions']>, 'issuer_token'>;

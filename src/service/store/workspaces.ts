@@ -4,10 +4,9 @@ import { reachesDatamart, type Workspace } from '../../model/organization.js';
 import type { Page } from '../../model/page.js';
 import { mapItems, whole } from '../../model/slices.js';
 import { decodeDatamart } from './datamarts.js';
-import { jsonb } from './document.js';
-import { createHolds } from './holds.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
+import { createHolds, jsonb } from './query.js';
 import type { Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['workspaces']>): Workspace => ({

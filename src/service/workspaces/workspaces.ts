@@ -2,10 +2,10 @@ import type { Dashboard } from '../../model/dashboard/dashboard.js';
 import type { Metric } from '../../model/dashboard/metric.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
 import type { ConnectionType, Workspace, WorkspaceSettings } from '../../model/organization.js';
+import { type Paged, pageItems, pageOf } from '../../model/page.js';
 import type { Ids } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Slices } from '../../model/slices.js';
-import { type Paged, pageItems, pageOf } from '../common/paging.js';
 import { assertUnused, usersToName } from '../common/still-in-use.js';
 import type { Store } from '../store/store.js';
 

@@ -15,8 +15,8 @@ import {
   queryGuestDashboard,
   queryGuestMetric,
 } from './guest-operations.js';
+import { pause } from './latest.js';
 import { type CallAsGuest, requestOf } from './operations.js';
-import { pause } from './pause.js';
 
 /** A failed read. `code` is the service's error code, `NETWORK_ERROR` or `UNREADABLE_ANSWER`. */
 export class GuestError extends Error {

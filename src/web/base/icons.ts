@@ -34,3 +34,11 @@ export const peopleIcon = icon(
 );
 export const growIcon = icon('M9.5 2.5h4v4M13.5 2.5L9 7M6.5 13.5h-4v-4M2.5 13.5L7 9');
 export const shrinkIcon = icon('M13 7H9V3M9 7l4.5-4.5M3 9h4v4M7 9l-4.5 4.5');
+
+export const measureIcon = icon('M11.5 3.5h-7L8 8l-3.5 4.5h7');
+export const splitIcon = icon('M2.5 3.5h11M2.5 8h4M9.5 8h4M2.5 12.5h4M9.5 12.5h4');
+export const filterIcon = icon('M2.5 3.5h11L9.5 8.5v4l-3-1.5V8.5z');
+export const undoIcon = icon('M5.5 3L2.5 6l3 3M2.5 6h7a3.5 3.5 0 0 1 0 7H6');
+export const redoIcon = icon('M10.5 3l3 3-3 3M13.5 6h-7a3.5 3.5 0 0 0 0 7H10');
+export const editIcon = icon('M10.5 3l2.5 2.5L6 12.5l-3 .5.5-3z');
+export const plusIcon = icon('M8 3v10M3 8h10');

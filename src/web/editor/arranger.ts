@@ -1,6 +1,6 @@
 /** Cards and tiles of a dashboard that are moved and sized by pointer and by keyboard, with undo and redo. Pure: no page. */
 import type { TileContent, TilePlace } from '../../model/dashboard/tile.js';
-import { keyAlong } from '../base/mirrored.js';
+import { keyAlong } from '../base/direction.js';
 import {
   arrange,
   type Board,
@@ -144,3 +144,11 @@ export class Arranger {
 
 /** The pixels of a column in a grid of this width. */
 export const columnOf = (width: number, gap: number): number => (width + gap) / columns;
+
+const greatestLength = 60;
+
+/** What a tile is called where only its name fits. */
+export const tileName = (tile: TileContent): string => {
+  const text = tile.kind === 'image' ? tile.alt : tile.text;
+  return text.length > greatestLength ? `${text.slice(0, greatestLength - 1)}…` : text;
+};

@@ -70,8 +70,7 @@ const grouping =
       </select>`;
     }
     if (field.type !== 'integer' && field.type !== 'number') return nothing;
-    const toggle = (event: Event) =>
-      change((event.target as HTMLInputElement).checked ? { bucketCount: ranges } : {});
+    const toggle = (event: Event) => change((event.target as HTMLInputElement).checked ? { bucketCount: ranges } : {});
     return html`<label><input type="checkbox" .checked=${bucketCount !== undefined} @change=${toggle} /> ${text('In ranges')}</label>`;
   };
 

@@ -1,11 +1,11 @@
 /** The list of fields in the editor: the rows of each table, and what a click in a row does. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ColumnRef } from '../../model/datamart/datamart.js';
+import { filterIcon, measureIcon, splitIcon } from '../base/icons.js';
 import type { Editing } from './answer-controls.js';
 import { type Found, sameTable, searchFields, titleOf } from './catalogue.js';
 import { firstCondition } from './condition-controls.js';
 import { type Action, refusalOf } from './edit.js';
-import { filterIcon, measureIcon, splitIcon } from './icons.js';
 import { columnIn, type ListPlace, type ListRow } from './list-keys.js';
 
 /** Null: the control does nothing, but readers reach it and its reason. Undefined: the row lacks the control. */

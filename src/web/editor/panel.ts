@@ -6,10 +6,11 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import type { ColumnRef } from '../../model/datamart/datamart.js';
 import type { GuestMetric } from '../../model/guest/view.js';
 import type { GuestClient } from '../base/client.js';
+import { keyAlong } from '../base/direction.js';
 import type { Format } from '../base/format.js';
 import { createGuestMetric } from '../base/guest-operations.js';
+import { redoIcon, undoIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
-import { keyAlong } from '../base/mirrored.js';
 import { searchField } from '../base/search-field.js';
 import { baseStyles } from '../base/theme.js';
 import { kindName } from '../charts/model/summary.js';
@@ -18,13 +19,21 @@ import { calculationsOf } from './calculations.js';
 import { type Catalogue, type Found, findField, titleOf } from './catalogue.js';
 import { type Caution, cautionsOf } from './cautions.js';
 import { chartFits, chartNeed, suggestedChart } from './charts.js';
-import { expressionInput, fieldControls, joiner, measureConditions, nestedNote, offer, removal, sqlInput } from './chip-controls.js';
+import {
+  expressionInput,
+  fieldControls,
+  joiner,
+  measureConditions,
+  nestedNote,
+  offer,
+  removal,
+  sqlInput,
+} from './chip-controls.js';
 import { firstCondition } from './condition-controls.js';
 import { cleanName, type Draft, definitionOf, emptyDraft } from './draft.js';
 import { type Action, edit, refusalOf, type Shelf } from './edit.js';
 import { fieldRow, fieldRows, refOf } from './field-list.js';
 import { changed, type History, historyOf, redone, undone } from './history.js';
-import { redoIcon, undoIcon } from './icons.js';
 import { columnIn, type ListPlace, placeAfter, placeIn } from './list-keys.js';
 import { panelStyles } from './panel-styles.js';
 import { type AskPreview, asTable, previewClient, viewOf } from './preview.js';

@@ -6,8 +6,7 @@ import type { GuestClient } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { exported } from '../base/parts.js';
-import type { Opened } from './own-definition.js';
-import type { OwnActions, OwnMetrics } from './own-metrics.js';
+import type { Opened, OwnActions, OwnMetrics } from './own-metrics.js';
 import type { Authoring, InitialMetric } from './panel.js';
 
 export class Workbench extends LitElement {

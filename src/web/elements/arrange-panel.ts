@@ -11,12 +11,11 @@ import {
 } from 'lit';
 import type { Tile, TileContent, TilePlace } from '../../model/dashboard/tile.js';
 import type { Format } from '../base/format.js';
+import { redoIcon, undoIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
-import { Arranger, columnOf, isArrow, type Scale } from '../editor/arranger.js';
+import { Arranger, columnOf, isArrow, type Scale, tileName } from '../editor/arranger.js';
 import type { Box, Card } from '../editor/board.js';
-import { redoIcon, undoIcon } from '../editor/icons.js';
-import { tileName } from '../editor/tile-name.js';
 
 export type ArrangedCard = Card & { readonly name: string };
 export type Arrangement = { readonly layout: readonly Card[]; readonly tiles: readonly TilePlace[] };

@@ -1,9 +1,8 @@
 /** An own dashboard while its guest edits it: its name, which cards it has, its headings, texts and tabs, and their places. */
 import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import type { BoardTile } from '../../model/guest/own-board.js';
-import { closeIcon } from '../base/icons.js';
+import { closeIcon, editIcon } from '../base/icons.js';
 import type { Card, Place } from '../editor/board.js';
-import { editIcon } from '../editor/icons.js';
 import { ArrangePanel } from './arrange-panel.js';
 
 export type BoardDraft = {

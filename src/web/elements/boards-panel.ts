@@ -9,12 +9,11 @@ import { type GuestError, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { createGuestBoard, deleteGuestBoard, getGuestBoard, updateGuestBoard } from '../base/guest-operations.js';
-import { closeIcon, peopleIcon } from '../base/icons.js';
+import { closeIcon, editIcon, peopleIcon, plusIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import type { CallOnDashboard } from '../base/operations.js';
 import { exported } from '../base/parts.js';
 import { baseStyles } from '../base/theme.js';
-import { editIcon, plusIcon } from '../editor/icons.js';
 import type { BoardDraft, ChosenCard } from './board-editor.js';
 
 /** What the dashboard shows in place of its own arrangement. */

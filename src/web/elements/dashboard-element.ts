@@ -23,11 +23,11 @@ import {
   withoutLocked,
 } from '../filters/filter-values.js';
 import { createUrlMirror } from '../filters/url-mirror.js';
+import { grantedId } from '../token/request.js';
 import type { SaveArrangement } from './arrange-panel.js';
 import type { ShownBoard } from './boards-panel.js';
 import { dashboardStyles } from './dashboard-styles.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
-import { grantedId } from './granted.js';
 import { cardsOf, type PlacedCard, type PlacedTile, type Section, sectionsOf } from './layout.js';
 import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';

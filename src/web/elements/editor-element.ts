@@ -12,8 +12,8 @@ import { stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
 import type { OwnActions } from '../editor/own-metrics.js';
 import type { Authoring, InitialMetric } from '../editor/panel.js';
+import { grantedId } from '../token/request.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
-import { grantedId } from './granted.js';
 
 export class GuestlistEditor extends EmbedElement {
   static override properties = {

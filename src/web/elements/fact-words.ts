@@ -1,7 +1,7 @@
 /** A computed fact as a sentence in the reader's language. Pure. */
 import type { Fact, Place } from '../../model/chat/facts.js';
 import type { GuestMetric } from '../../model/guest/view.js';
-import { apart } from '../base/apart.js';
+import { apart } from '../base/direction.js';
 import { type Format, numbersOf, withClaimedUnit } from '../base/format.js';
 import { datesOf } from '../charts/model/columns.js';
 

@@ -5,8 +5,8 @@ import { type GuestClient, GuestError } from '../base/client.js';
 import { exported } from '../base/parts.js';
 import { stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
+import { grantedId } from '../token/request.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
-import { grantedId } from './granted.js';
 import type { CardSource } from './reading.js';
 
 export class GuestlistMetric extends EmbedElement {

@@ -6,7 +6,7 @@ import type { Audience, Recipients } from '../../model/schedule/recipients.js';
 import type { Recurrence, Weekday } from '../../model/schedule/recurrence.js';
 import type { DeliveryReason, ReportFormat } from '../../model/schedule/schedule.js';
 import type { Text } from '../../model/texts/text.js';
-import { apart } from '../base/apart.js';
+import { apart } from '../base/direction.js';
 import type { Format } from '../base/format.js';
 import { type Every, hourly, type SentDelivery, type SentSchedule } from './schedule-draft.js';
 

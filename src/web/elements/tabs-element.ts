@@ -1,6 +1,6 @@
 /** `<guestlist-tabs>`: the titles of tabs, of a dashboard or of the editor. On paper, the title of one as a heading. */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import { keyAlong } from '../base/mirrored.js';
+import { keyAlong } from '../base/direction.js';
 import { baseStyles } from '../base/theme.js';
 
 /** A title, and what the event `choose` says of it. */

@@ -8,8 +8,7 @@ import type { GuestOption } from '../../model/guest/view.js';
 import type { OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { checkIcon, downIcon } from '../base/icons.js';
-import { createLatest } from '../base/latest.js';
-import { pause } from '../base/pause.js';
+import { createLatest, pause } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
 
 const multiSelectStyles = css`

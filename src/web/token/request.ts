@@ -144,3 +144,18 @@ const instantOf = (value: unknown): number | null => {
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const isEmbed = (value: unknown): value is GrantedEmbed =>
   isRecord(value) && typeof value.id === 'string' && typeof value.type === 'string';
+
+/**
+ * Picks the embed that an element shows: the one with this id, or the copy of the template with this name, which has an id
+ * of its own for each client. Without an id: the first embed of the kind. An id that is not among the embeds stays as it is.
+ * The service decides what the token may read.
+ */
+export const grantedId = (
+  granted: readonly GrantedEmbed[],
+  kind: 'dashboard' | 'metric',
+  wanted: string | null,
+): string | null => {
+  const ids = granted.filter(({ type }) => type === kind).map(({ id }) => id);
+  if (wanted === null) return ids[0] ?? null;
+  return ids.includes(wanted) ? wanted : (ids.find((id) => id.startsWith(`${wanted}--`)) ?? wanted);
+};

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { resealAll } from '../../../src/compose/reseal.js';
-import { sealedColumns } from '../../../src/compose/sealed-columns.js';
+import { resealAll, sealedColumns } from '../../../src/compose/reseal.js';
 import { openLedger } from '../../../src/gateway/ledger/ledger.js';
 import type { LedgerTables } from '../../../src/gateway/ledger/tables.js';
 import { createRecipients } from '../../../src/gateway/recipients.js';

@@ -1,8 +1,7 @@
 /** Tokens are cached only until the next write. */
 import { expect, it } from 'vitest';
 import type { HashedToken } from '../../../src/model/brand.js';
-import type { GuestTokenStore } from '../../../src/service/store/guest-tokens.js';
-import { cacheTokenLookups } from '../../../src/service/store/token-lookup-cache.js';
+import { cacheTokenLookups, type GuestTokenStore } from '../../../src/service/store/guest-tokens.js';
 
 type Find = GuestTokenStore['findByHash'];
 type Found = NonNullable<Awaited<ReturnType<Find>>>;

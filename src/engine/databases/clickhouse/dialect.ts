@@ -2,7 +2,6 @@ import { DefaultQueryCompiler, DummyDriver, Kysely, PostgresAdapter, PostgresInt
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { CompareOperator } from '../../../model/filter/filter.js';
 import type { Period } from '../../../model/filter/period.js';
-import { plainAggregate } from '../../dialect/aggregate.js';
 import {
   type Bound,
   type BoundList,
@@ -11,6 +10,7 @@ import {
   firstDay,
   firstMonday,
   type PlainAggregate,
+  plainAggregate,
   type Sql,
 } from '../../dialect/dialect.js';
 import { refuseQuery, refuseUnknown } from '../../dialect/refuse.js';

@@ -4,7 +4,7 @@ import type { Side, Sql } from '../../dialect/dialect.js';
 import { refuseQuery } from '../../dialect/refuse.js';
 import { decimalOfCast, integerRanges, isNumeric, type SqlType } from '../../dialect/sql-type.js';
 import { castNames, greatestDigits, instantName } from './names.js';
-import { padded } from './types.js';
+import { padded } from './values.js';
 
 /**
  * Both columns in one type that holds the values of both, for = and IN. Without this, ClickHouse rounds 1.5 to 1 in

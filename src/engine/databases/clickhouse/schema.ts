@@ -1,7 +1,7 @@
 import type { ClientDatabases, SourceTable } from '../../../model/datamart/source-schema.js';
 import { type Catalog, createCatalog } from '../../dialect/catalog.js';
 import { type Ask, buildSourceTables } from '../../dialect/source-tables.js';
-import { isNullableType, parseClickHouseType } from './types.js';
+import { isNullableType, parseClickHouseType } from './values.js';
 
 /** The server's system databases, which are never part of a datasource. */
 const systemDatabases = `('system', 'INFORMATION_SCHEMA', 'information_schema')`;

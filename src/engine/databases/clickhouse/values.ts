@@ -1,8 +1,19 @@
-import { bareClickHouseType } from '../../../model/datamart/datatypes.js';
+import { bareClickHouseType, datatypeOf } from '../../../model/datamart/datatypes.js';
 import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
 import { dateCell, decimalCell, floatCell, integerCell } from '../../dialect/cells.js';
-import { isNumeric, type SqlKind, type SqlType } from '../../dialect/sql-type.js';
-import { parseClickHouseType } from './types.js';
+import { isNumeric, otherType, type SqlKind, type SqlType } from '../../dialect/sql-type.js';
+
+/** Whether the column may hold NULL. */
+export const isNullableType = (name: string): boolean => /^(?:LowCardinality\()?Nullable\(/.test(name);
+
+/** The collation of FixedString, whose `=` ignores trailing NULs. */
+export const padded = 'padded';
+
+/** Translates a type. A DateTime is an instant, whatever zone it is displayed in. */
+export const parseClickHouseType = (name: string): SqlType => {
+  const datatype = datatypeOf('CLICKHOUSE', name) ?? otherType;
+  return /^FixedString\(/.test(bareClickHouseType(name)) ? { ...datatype, collation: padded } : datatype;
+};
 
 /** How the cells of a column are read, by its ClickHouse type. */
 export type ColumnReader = {

@@ -1,9 +1,15 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { Period } from '../../../model/filter/period.js';
-import { plainAggregate } from '../../dialect/aggregate.js';
-import type { Bound, Column } from '../../dialect/dialect.js';
-import { type Dialect, firstDay, firstMonday, type Sql } from '../../dialect/dialect.js';
+import {
+  type Bound,
+  type Column,
+  type Dialect,
+  firstDay,
+  firstMonday,
+  plainAggregate,
+  type Sql,
+} from '../../dialect/dialect.js';
 import { refuseUnknown } from '../../dialect/refuse.js';
 import { isNumeric, type SqlType } from '../../dialect/sql-type.js';
 import { exactText, join } from './joins.js';

@@ -4,8 +4,7 @@
  */
 import { handled } from '../../../model/handled.js';
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
-import { placeAt } from '../../parsing/place.js';
-import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
+import { assertPlainExpression, placeAt, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
 import { isNode, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
 import { checkNodes } from './grammar.js';

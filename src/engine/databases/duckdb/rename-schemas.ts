@@ -1,4 +1,4 @@
-import { expectedAt, placeAt } from '../../parsing/place.js';
+import { expectedAt, placeAt } from '../../parsing/refusals.js';
 import { nodesOf, sameTree, type TreeNode, textIn } from '../../parsing/sql-tree.js';
 import { failureIn, openTrees } from './tree.js';
 

@@ -2,16 +2,17 @@ import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompile
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import { isNotFinite } from '../../../model/filter/exact-number.js';
 import type { Period } from '../../../model/filter/period.js';
-import { plainAggregate } from '../../dialect/aggregate.js';
 import { columnName } from '../../dialect/catalog.js';
-import type { Bound, Column } from '../../dialect/dialect.js';
 import {
+  type Bound,
   type BoundList,
+  type Column,
   castName,
   type Dialect,
   firstDay,
   firstMonday,
   type PlainAggregate,
+  plainAggregate,
   type Side,
   type Sql,
 } from '../../dialect/dialect.js';

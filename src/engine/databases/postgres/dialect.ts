@@ -1,14 +1,15 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { Period } from '../../../model/filter/period.js';
-import { plainAggregate } from '../../dialect/aggregate.js';
-import type { Bound, Column } from '../../dialect/dialect.js';
 import {
+  type Bound,
+  type Column,
   castName,
   type Dialect,
   firstDay,
   firstMonday,
   type PlainAggregate,
+  plainAggregate,
   type Side,
   type Sql,
 } from '../../dialect/dialect.js';

@@ -4,7 +4,7 @@ import {
   inputStates,
   lateState,
   lostStates,
-} from '../../../platform/databases/postgres-states.js';
+} from '../../../platform/databases/database-faults.js';
 import { codeOf, createFaultOf, type FaultOf, isPlainError } from '../../connections/driver-faults.js';
 
 /** SQLSTATEs. */

@@ -4,13 +4,17 @@
  */
 import type { TextPlace } from '../../../model/text-place.js';
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
-import { placeAt } from '../../parsing/place.js';
-import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
+import { assertPlainExpression, placeAt, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
 import { isNode, nodesOf, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
 import { checkNodes, namesOf } from './grammar.js';
-import { failureIn } from './parse-failure.js';
 import { type ExpressionFacts, rewriteExpression, rewriteStatement } from './rewrite.js';
+
+/** Where the text fails, by the error of PostgreSQL's parser. Nothing else of the error may be shown: it repeats the text. */
+export const failureIn = (error: unknown): unknown => {
+  const details = error instanceof Error ? Reflect.get(error, 'sqlDetails') : undefined;
+  return isNode(details) ? details.cursorPosition : undefined;
+};
 
 /** Imported at first use, because few questions hold SQL. */
 const openParser = async () => {

@@ -1,6 +1,6 @@
-import { expectedAt, placeAt } from '../../parsing/place.js';
+import { expectedAt, placeAt } from '../../parsing/refusals.js';
 import { nodesOf, sameTree, type TreeNode, textIn } from '../../parsing/sql-tree.js';
-import { failureIn } from './parse-failure.js';
+import { failureIn } from './parser.js';
 
 type Rename = (schemaName: string) => string | undefined;
 type Rewritten = { readonly sql: string } | { readonly expected: string };

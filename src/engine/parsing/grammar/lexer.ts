@@ -1,7 +1,7 @@
 import type { Reason } from '../../../model/reasons.js';
 import { placeOf } from '../../../model/text-place.js';
 import { refuseQuery } from '../../dialect/refuse.js';
-import { writtenPlace } from '../place.js';
+import { writtenPlace } from '../refusals.js';
 
 /** `name`: a quoted identifier. `word`: an unquoted one, or a keyword. `text` has the content without quotes. */
 export type Token = {

@@ -5,11 +5,10 @@ import type { Grammar } from './grammar.js';
 import { refuseAt } from './lexer.js';
 import { createQueryReader, readStatement } from './queries.js';
 import type { Reader } from './reader.js';
-import { summedBy } from './sums.js';
 import { createTemplate } from './template.js';
 import type { Expression } from './tree.js';
 import { type ExpressionWriter, writeExpression } from './write-expression.js';
-import { writeSelect } from './write-select.js';
+import { summedBy, writeSelect } from './write-select.js';
 
 /** Implements the port of SQL parsers with a grammar of this folder. */
 export const createParser = (grammar: Grammar): SqlParser => ({

@@ -1,4 +1,4 @@
-import type { ParsedSelect, Path, SelectHole, Template } from '../sql-parser.js';
+import type { ParsedSelect, Path, SelectHole, Summed, Template } from '../sql-parser.js';
 import type { Grammar } from './grammar.js';
 import {
   assertNames,
@@ -13,10 +13,20 @@ import {
   tablesFor,
   variableOf,
 } from './scope.js';
-import { summedBy } from './sums.js';
 import { createTemplate } from './template.js';
 import type { Call, Column, Item, Joined, Query, Select } from './tree.js';
 import { type ExpressionWriter, quoted, writeExpression, writeGroup, writeOrder } from './write-expression.js';
+
+/** Some databases would sum text and dates too. */
+const needsNumbers: ReadonlySet<string> = new Set(['SUM', 'AVG']);
+
+/** The column in `SUM(x)`. Undefined for every other call, and where the database itself refuses what has no sum. */
+export const summedBy = ({ name, args }: Call, { features }: Grammar): Summed | undefined => {
+  const aggregate = name.toUpperCase();
+  const [only] = args === 'all' ? [] : args;
+  if (!features.has('sums-anything') || !needsNumbers.has(aggregate) || only?.kind !== 'column') return undefined;
+  return variableOf(only.path) === undefined ? { aggregate, path: only.path } : undefined;
+};
 
 /**
  * Writes a SELECT from its tree. Each table becomes a hole, and each CTE gets a generated name, so the written SQL

@@ -4,10 +4,9 @@
  */
 import { z } from 'zod';
 import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../../../model/guest/caller.js';
-import type { Reads } from '../../../model/reads.js';
 import type { Code } from '../../../model/refusal.js';
 import type { Slices } from '../../../model/slices.js';
-import type { Callable, Encoded, ToolWords } from './callable.js';
+import type { Callable, Encoded, Reads, ToolWords } from './callable.js';
 
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
 export type Credential = keyof CallerByCredential;

@@ -1,10 +1,9 @@
 /** Reports and alerts by e-mail that a guest schedules. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
 import type { ToldDelivery, ToldSchedule } from '../../../model/schedule/history.js';
-import { mostWatched } from '../../../model/schedule/operator.js';
 import { type Audience, mostNamed, mostRecipients } from '../../../model/schedule/recipients.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../../../model/schedule/reports.js';
-import type { ListedSchedule } from '../../../model/schedule/schedule.js';
+import { type ListedSchedule, mostWatched } from '../../../model/schedule/schedule.js';
 import { identifier, list } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
 import {

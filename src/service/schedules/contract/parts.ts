@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { changeBases, changes, levels } from '../../../model/schedule/alert.js';
 import { catchUps } from '../../../model/schedule/catch-up.js';
-import type { WatchedSchedule } from '../../../model/schedule/operator.js';
 import { weekdays } from '../../../model/schedule/recurrence.js';
 import {
   type Delivery,
@@ -10,6 +9,7 @@ import {
   deliveryStates,
   reportFormats,
   type Schedule,
+  type WatchedSchedule,
 } from '../../../model/schedule/schedule.js';
 import type { Encoded } from '../../../platform/http/interface/callable.js';
 import { guestFilterValues, identifier, list } from '../../../platform/http/interface/fields.js';

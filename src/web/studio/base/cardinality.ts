@@ -1,7 +1,7 @@
-/** What one may say about a relationship of two columns, and who says it: a key, a person, or the rows. Pure functions. */
+/** What one may say about a relationship of two columns, and who says it: a key, a person, or the rows. */
 import type { Cardinality } from '../../../model/datamart/datamart.js';
-import type { OperationAnswer } from './api.js';
-import type { Relationship } from './model-edit.js';
+import type { Api, OperationAnswer } from './api.js';
+import { keyOf, type Relationship, type StoredModel } from './model-edit.js';
 import type { Keys } from './model-tenancy.js';
 
 export const cardinalityText: Readonly<Record<Cardinality, string>> = {
@@ -121,4 +121,19 @@ export const freeName = ({ from }: Ends, taken: readonly string[]): string => {
     const tried = count === 1 ? name : `${name} ${count}`;
     if (!taken.includes(tried)) return tried;
   }
+};
+
+/** Counts the values that repeat in two columns, in the rows of all tenants. */
+export const countRepeats = async (
+  api: Api,
+  name: string,
+  { datamartTables }: Pick<StoredModel, 'datamartTables'>,
+  { from, to }: Ends,
+): Promise<Checked> => {
+  const placeOf = ({ table, column: columnName }: End) => {
+    const { schemaName = '', tableName = '' } = datamartTables.find((one) => keyOf(one) === table) ?? {};
+    return { schemaName, tableName, columnName };
+  };
+  const { data } = await api.call('compareDatasourceColumns', { name, from: placeOf(from), to: placeOf(to) });
+  return data;
 };

@@ -3,7 +3,7 @@
  * and the service checks every definition, tile and filter with its own schema before it writes anything.
  */
 import type { Tile, TileContent } from '../../../model/dashboard/tile.js';
-import type { Card, TemplateData, TemplateFilter, TemplateMetric } from './template.js';
+import type { Card, TemplateData, TemplateFilter, TemplateMetric } from './content.js';
 
 type Place = Pick<Card, 'x' | 'y' | 'w' | 'h'>;
 /** A metric without an id, lineage or placement: what is pasted is new, and no setting of a token applies to it. */

@@ -1,11 +1,22 @@
 /** Templates: the dashboards of a workspace, whose content is read with a digest and written only over that digest. */
 
+import type { DashboardContent } from '../../../model/dashboard/dashboard.js';
 import type { MetricDefinition } from '../../../model/dashboard/metric.js';
 import type { Api, OperationAnswer, OperationInput } from './api.js';
-import type { TemplateData, TemplateFilter, TemplateMetric } from './template.js';
-import { newId } from './tiles.js';
 
-export type { Card, TemplateData, TemplateFilter, TemplateMetric } from './template.js';
+/** What the service takes. */
+export const mostPictureBytes = 200_000;
+export const mostPictureLength = 1_000_000;
+
+/** An id for something new. Random, so that it names nothing that this or another author made, now or earlier. */
+export const newId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** The `data` of a dashboard export. Fields that Studio does not know are kept as they are. */
+export type TemplateData = DashboardContent;
+export type Card = TemplateData['layout'][number];
+export type TemplateMetric = TemplateData['metrics'][number];
+export type TemplateFilter = TemplateData['filters'][number];
 
 export type Content = OperationAnswer<'getDashboardContent'>;
 

@@ -10,7 +10,7 @@ import {
   fieldsByPath,
   takesContent,
 } from '../../elements/schedule-draft.js';
-import type { TemplateFilter } from './template.js';
+import type { TemplateFilter } from './content.js';
 
 export type HostReport = OperationAnswer<'listTemplateSchedules'>['data'][number];
 /** The request that saves it. What is left out keeps its value. */

@@ -1,11 +1,9 @@
 /** The cards and tiles of a dashboard on 12 columns: moved and sized by pointer and by keyboard; tiles are made here. */
 import { html, LitElement, type TemplateResult } from 'lit';
 import type { Tile, TileContent } from '../../../model/dashboard/tile.js';
-import { Arranger, isArrow } from '../../editor/arranger.js';
+import { Arranger, isArrow, tileName } from '../../editor/arranger.js';
 import { type Box, columns, findBox } from '../../editor/board.js';
-import { tileName } from '../../editor/tile-name.js';
-import type { Card } from '../base/content.js';
-import { mostPictureLength, newId } from '../base/tiles.js';
+import { type Card, mostPictureLength, newId } from '../base/content.js';
 import { askTile, kindNames, type TileKind } from './tile-dialog.js';
 
 /** What the screen saves. */

@@ -5,13 +5,12 @@ import { changed, type History, historyOf, redone, undone } from '../../editor/h
 import './model-diagram.js';
 import './model-table.js';
 import type { Api } from '../base/api.js';
-import { type Checked, cardinalityText, type Ends, endsOf, evidenceOf } from '../base/cardinality.js';
+import { type Checked, cardinalityText, countRepeats, type Ends, endsOf, evidenceOf } from '../base/cardinality.js';
 import { keyOf, type StoredModel, withoutRelationship, withRelationship } from '../base/model-edit.js';
 import { wholeNames } from '../base/model-graph.js';
 import { type Described, findColumns, type Notes, withFeedback, wordsFault } from '../base/model-notes.js';
 import { describeScore, type ModelPlace } from '../base/model-score.js';
 import { type Keys, type TableTenancy, tenancyOf } from '../base/model-tenancy.js';
-import { countRepeats } from '../base/read-source.js';
 import { textOf } from '../base/screen.js';
 import { modelScore } from './model-score-card.js';
 import { askRelationship, evidenceBadge } from './relationship-dialog.js';

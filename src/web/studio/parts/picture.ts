@@ -1,5 +1,5 @@
 /** A picture file as the service keeps it: a `data:` address, made smaller if it is too large. */
-import { mostPictureBytes } from '../base/tiles.js';
+import { mostPictureBytes } from '../base/content.js';
 
 const kept = ['image/png', 'image/jpeg', 'image/webp'];
 const widest = 1600;

@@ -28,7 +28,7 @@ import {
 } from '../../elements/schedule-fields.js';
 import { conditionName, ownTimezone, recurrenceName } from '../../elements/schedule-words.js';
 import { datePresets } from '../../filters/filter-values.js';
-import type { Template } from '../base/content.js';
+import type { Template, TemplateFilter, TemplateMetric } from '../base/content.js';
 import { openDialog } from '../base/kit.js';
 import {
   type Controls,
@@ -42,7 +42,6 @@ import {
   type NewReport,
   planOf,
 } from '../base/report-plan.js';
-import type { TemplateFilter, TemplateMetric } from '../base/template.js';
 
 const format = createFormat('en');
 const words = {

@@ -7,11 +7,25 @@ import { askAuthored } from '../base/author-preview.js';
 import { openDialog } from '../base/kit.js';
 import { textOf } from '../base/screen.js';
 import { askAs, nameOf, openView, readViewer, type Viewer } from '../base/viewer.js';
-import { rowsTable } from './rows-table.js';
+
+type Column = { readonly name: string; readonly label: string; readonly isNumber: boolean };
+type Row = Readonly<Record<string, unknown>>;
+
+/** Rows as a table. */
+export const rowsTable = (columns: readonly Column[], rows: readonly Row[]): TemplateResult =>
+  html`<div class="table" tabindex="0" role="group" aria-label="Rows"><table>
+    <thead><tr>${columns.map(({ label, isNumber }) => html`<th scope="col" class=${isNumber ? 'number' : ''}>${label}</th>`)}</tr></thead>
+    <tbody>${rows.map(
+      (row) =>
+        html`<tr>${columns.map(({ name, isNumber }) => html`<td class=${isNumber ? 'number' : ''}>${textIn(row[name])}</td>`)}</tr>`,
+    )}</tbody>
+  </table></div>`;
+
+const textIn = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 type FieldTable = GuestData<typeof listGuestFields>['tables'][number];
 type Field = FieldTable['fields'][number];
-type Row = Readonly<Record<string, unknown>>;
 type Sample = { readonly viewer: Viewer; readonly fields: readonly Field[]; readonly rows: readonly Row[] };
 
 const most = { rows: 20, columns: 12 };

@@ -12,7 +12,7 @@ import { textOf } from '../base/screen.js';
 import { sqlFaults } from '../base/sql-faults.js';
 import './code.js';
 import type { Code } from './code.js';
-import { rowsTable } from './rows-table.js';
+import { rowsTable } from './sample-rows.js';
 import { scopedStatement } from './scoped-statement.js';
 
 export type SqlMetric = { readonly name: string; readonly definition: SqlDefinition };

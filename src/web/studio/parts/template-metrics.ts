@@ -1,6 +1,6 @@
 /** The metrics of a template as a table, in which an author renames, edits and removes them. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { TemplateMetric } from '../base/template.js';
+import type { TemplateMetric } from '../base/content.js';
 import { link } from '../base/kit.js';
 
 type Changes = {

@@ -25,6 +25,7 @@ import {
   type Content,
   changedMetric,
   listTemplates,
+  newId,
   readContent,
   renamedMetric,
   type Template,
@@ -44,7 +45,6 @@ import { addressChoice, asked, confirmed, link } from '../base/kit.js';
 import { listColumns, type ModelColumn } from '../base/model-columns.js';
 import { addressOf, type Place } from '../base/routes.js';
 import { Screen, textOf } from '../base/screen.js';
-import { newId } from '../base/tiles.js';
 import { keepViewer, nameOf, openView, readKeptViewer, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
 import type { Arrange, Arranged, Cut, IsChosen, PastedText } from '../parts/arrange.js';
 import { askMerge } from '../parts/merge-dialog.js';

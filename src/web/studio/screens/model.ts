@@ -25,10 +25,10 @@ import { anyOwners, columnOwner, findModel, type StoredModel } from '../base/mod
 import type { Described, Notes } from '../base/model-notes.js';
 import { type ModelPlace, placeIn } from '../base/model-score.js';
 import { type Keys, keysOf, type TableTenancy, tenancyOf } from '../base/model-tenancy.js';
-import { readCatalogue } from '../base/read-source.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { asRead, PartlySaved, readNotes, type Saved, saveModel } from '../base/save-model.js';
 import { Screen } from '../base/screen.js';
+import { readCatalogue } from '../base/source-tables.js';
 import { askRelationship } from '../parts/relationship-dialog.js';
 import { redNotice, tenancyList } from '../parts/tenancy-list.js';
 

@@ -3,10 +3,9 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { options } from '../../base/options.js';
 import { hasRole, type OperationAnswer, type OperationInput } from '../base/api.js';
 import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
-import { readCatalogue } from '../base/read-source.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import type { Catalogue } from '../base/source-tables.js';
+import { type Catalogue, readCatalogue } from '../base/source-tables.js';
 import type { UploadedSource, UploadFacts } from '../base/uploads.js';
 import '../parts/upload.js';
 
