@@ -1,5 +1,5 @@
 /** Rules of this project as tests, so that they are kept. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -381,6 +381,18 @@ describe('the tests', () => {
       name.split(' ').length < 4 || /^(?:and|but|or|also|it|its|they|their|that|which|who|whose|too|then)\b/.test(name);
     const fragments = readTestNames().filter(({ name }) => isFragment(name));
     expect(fragments.map(({ file, line, name }) => `${file}:${line}: ${name}`)).toEqual([]);
+  });
+
+  test('scripts that import built modules name such that are built', () => {
+    const scripts = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.mjs'),
+    );
+    const missing = scripts.flatMap((file) =>
+      [...readFileSync(join(root, 'test', file), 'utf8').matchAll(/from '[./]+\/dist\/([^']+)\.js'/g)]
+        .filter(([, built = '']) => !existsSync(join(src, `${built}.ts`)))
+        .map(([, built]) => `${file}: ${built}`),
+    );
+    expect(missing).toEqual([]);
   });
 
   test('tests run whole: what takes minutes is a file of its own, whose name ends in .long.test.ts', () => {

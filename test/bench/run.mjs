@@ -1,7 +1,6 @@
 // `npm run bench -- NAME`: runs one bench of this folder. Each prints a Markdown table; RESULTS.md has the tables that documents and commits quote.
 const benches = {
   token: './token.mjs',
-  'token-steps': './token-steps.mjs',
   start: './start.mjs',
   query: './query.mjs',
   steps: './steps.mjs',
