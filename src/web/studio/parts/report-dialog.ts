@@ -135,7 +135,11 @@ export const askReport = async (asked: Asked): Promise<void> => {
   const { templates, given, partsOf, save } = asked;
   const title = given === undefined ? 'Report to all tenants' : 'Change the report';
   const state = startOf(asked);
-  const read = async (dashboardId: string): Promise<void> => {
+  let reading = Promise.resolve();
+  const read = (dashboardId: string): void => {
+    reading = readParts(dashboardId);
+  };
+  const readParts = async (dashboardId: string): Promise<void> => {
     state.parts = 'reading';
     const parts = await partsOf(dashboardId).catch((error: unknown) => ({ problem: textOfError(error) }));
     // Meanwhile another template may have been chosen.
@@ -145,8 +149,10 @@ export const askReport = async (asked: Asked): Promise<void> => {
   };
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
-    if (state.isBusy || state.parts === 'reading') return;
+    if (state.isBusy) return;
     state.isBusy = true;
+    // What the template has decides what is saved. Another one may be chosen while it is read.
+    while (state.parts === 'reading') await reading;
     const filters = partsIn(state)?.filters;
     try {
       await save(planOf(state.draft, state.controls, filters));
@@ -162,7 +168,7 @@ export const askReport = async (asked: Asked): Promise<void> => {
   const change = ({ target }: Event): void => {
     const control = target as HTMLInputElement;
     choose(state, control);
-    if (control.name === 'dashboardId') void read(control.value);
+    if (control.name === 'dashboardId') read(control.value);
     draw(form());
   };
   const form = (): TemplateResult => html`<form class="form" @submit=${submit} @input=${change}>
@@ -172,7 +178,7 @@ export const askReport = async (asked: Asked): Promise<void> => {
       <button>${given === undefined ? 'Schedule' : 'Save'}</button></div>
   </form>`;
   const { dialog, draw, closed } = openDialog(title, form());
-  if (templates[0] !== undefined) void read(templates[0].dashboardId);
+  if (templates[0] !== undefined) read(templates[0].dashboardId);
   await closed;
 };
 
