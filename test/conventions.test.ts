@@ -174,7 +174,7 @@ const rooms: Readonly<Record<string, Row>> = {
 const mayImportTypes: Readonly<Record<string, readonly string[]>> = {
   // The browser uses the types of the interface and of commands.
   web: ['model', 'platform/http/interface', 'service contracts', 'service/operations.ts', 'compose'],
-  // Who is given a store uses its type, which is that of its one implementation.
+  // What takes a store as a parameter imports its type, which is derived from its implementation.
   ...{ service: ['service/store'], 'service/operations.ts': ['service/store'], delivery: ['service/store'] },
   ...{ studio: ['service/store'], demo: ['service/store'] },
 };

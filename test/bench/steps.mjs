@@ -20,16 +20,16 @@ const seconds = Number(process.env.BENCH_SECONDS ?? 5);
 const steps = [
   [
     'the log line',
-    /node_modules\/(pino|pino-http|sonic-boom|quick-format-unescaped|on-exit-leak-free)|\/platform\/log/,
+    /node_modules\/(pino|pino-http|sonic-boom|quick-format-unescaped|on-exit-leak-free)|\/platform\/logs\/log/,
   ],
-  ['metrics', /node_modules\/prom-client|metrics/],
+  ['meters', /node_modules\/prom-client|meters/],
   ['the guest token and its revocations', /authenticate|credential|guest-session|live-guest|revocation|jwt/],
   ['the body', /body-reader|json-reader|body-faults/],
-  ['the route and the fields', /\/http\/(bind|routes)|\/contract\/|node_modules\/zod/],
+  ['the route and the fields', /\/http\/wire\/(bind|routes)|\/http\/interface\/|\/contract(\/|\.)|node_modules\/zod/],
   ['headers in, answer out', /\/http\//],
-  ['the question: dashboard, embed, permissions', /\/usecases\/|\/domain\//],
-  ['the plan and the kept rows', /\/engine\//],
   ['metadata', /\/store\/|node_modules\/(kysely|@electric-sql)/],
+  ['the question: dashboard, embed, permissions', /\/service\/|\/model\//],
+  ['the plan and the kept rows', /\/engine\//],
   ['the rest of ours', /\/src\/|\/dist\//],
   ['other libraries', /node_modules\//],
 ];

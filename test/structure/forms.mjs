@@ -74,9 +74,13 @@ const logsRequests = (node) =>
   (ts.isCallExpression(node) && node.expression.getText() === 'pinoHttp') ||
   (ts.isStringLiteralLike(node) && node.text === 'request.answered' && node.parent.name !== node);
 
+/** Where requests are read, also in checkouts with other rooms. */
+const readsRequests = (path) =>
+  /^src\/((platform\/)?http|gateway\/(http|hooks)|studio|(assistants\/)?mcp|demo)\//.test(path);
+
 /** Takes the bytes of a request, or parses the text of its body. */
 const readsBodies = (node, { path }) => {
-  if (!ts.isCallExpression(node) || !/^src\/(http|gateway\/(http|hooks)|studio|mcp|demo)\//.test(path)) return false;
+  if (!ts.isCallExpression(node) || !readsRequests(path)) return false;
   const called = propertyOf(node);
   if (called?.object === 'request' && called.name === 'on') return node.arguments[0]?.getText() === "'data'";
   return ['readText', 'readJson', 'parseJson', 'json'].includes(node.expression.getText());

@@ -54,4 +54,4 @@ export const isLoopbackAddress = (address: string): boolean => {
 
 /** Whether a URL's host is this machine. */
 export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+  host === 'localhost' || isLoopbackAddress(host.replace(/^\[|\]$/g, ''));
