@@ -1,5 +1,6 @@
 /** A gateway on a real port: node:http and the real router, with a clock that tests move and a scripted upstream. */
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
@@ -77,6 +78,11 @@ export const captureLog = () => {
   return { log, lines };
 };
 
+const requests = new AsyncLocalStorage<true>();
+
+/** Whether the caller works for a request, and not in the gateway's background. */
+export const isInRequest = (): boolean => requests.getStore() === true;
+
 /** Options that replace the usual ones. `identify` replaces the issuers. */
 export type Overrides = Partial<GatewayOptions> & {
   readonly policy?: Policy;
@@ -120,9 +126,11 @@ export const startGateway = async (overrides: Overrides = {}) => {
   };
   const gateway = composeGateway(options as GatewayOptions);
   const server = createServer((request, response) =>
-    gateway(request, response, () => {
-      response.writeHead(404).end('next');
-    }),
+    requests.run(true, () =>
+      gateway(request, response, () => {
+        response.writeHead(404).end('next');
+      }),
+    ),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
