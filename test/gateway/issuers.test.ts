@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createJwks } from '../../src/platform/calls/jwks.js';
 import { type JwtIssuer, verifyJwt } from '../../src/platform/keys/jwt.js';
-import { fixedKeys, type NamedKey } from '../../src/platform/keys/jwt-keys.js';
+import { fixedKeys, type NamedKey, readPublicKeys } from '../../src/platform/keys/jwt-keys.js';
 import { captureLog, createMovableClock, hostSecret, secretKeys, startGateway, startSeconds } from './harness.js';
 import {
   ecPair,
+  edPair,
   encode,
   hmacWith,
   issuerWith,
@@ -24,6 +25,7 @@ const person = { sub: 'ann', org_id: 'LAX', roles: ['analyst'] };
 const byRsa = { ...person, iss: 'https://rsa.example' };
 const byEc = { ...person, iss: 'https://ec.example', aud: ['other', 'guestlist'] };
 const bySecret = { ...person, iss: 'https://secret.example' };
+const byEd = { ...person, iss: 'https://ed.example', aud: 'guestlist' };
 const byTwin = { ...person, iss: 'https://twin.example' };
 
 let rsa: Pair;
@@ -31,14 +33,19 @@ let ec: Pair;
 let twin: Pair;
 let thief: Pair;
 let thiefEc: Pair;
+let ed: Pair;
+let thiefEd: Pair;
 beforeAll(() => {
   [rsa, ec, twin, thief, thiefEc] = [rsaPair(), ecPair(), rsaPair(), rsaPair(), ecPair()];
+  [ed, thiefEd] = [edPair(), edPair()];
 });
 
 const rs = (header: object = {}, claims: object = byRsa, pair = rsa): string =>
   signWith(pair, { alg: 'RS256', ...header }, claims);
 const es = (header: object = {}, claims: object = byEc, pair = ec): string =>
   signWith(pair, { alg: 'ES256', kid: 'e1', ...header }, claims);
+const eds = (header: object = {}, claims: object = byEd, pair = ed): string =>
+  signWith(pair, { alg: 'EdDSA', kid: 'd1', ...header }, claims);
 const unsigned = (header: object, claims: object, signature = ''): string =>
   `${encode(header)}.${encode({ ...times, ...claims })}.${signature}`;
 const without = (claims: Record<string, unknown>, name: string) => ({ ...claims, [name]: undefined });
@@ -49,8 +56,12 @@ const without = (claims: Record<string, unknown>, name: string) => ({ ...claims,
  */
 const startIssuers = async () => {
   const clock = createMovableClock();
-  const published = await startJwks([jwkOf(ec, { kid: 'e1' })]);
-  const stolen = await startJwks([jwkOf(thief, { kid: 'shared' }), jwkOf(thiefEc, { kid: 'e1' })]);
+  const published = await startJwks([jwkOf(ec, { kid: 'e1' }), jwkOf(ed, { kid: 'd1' })]);
+  const stolen = await startJwks([
+    jwkOf(thief, { kid: 'shared' }),
+    jwkOf(thiefEc, { kid: 'e1' }),
+    jwkOf(thiefEd, { kid: 'd1' }),
+  ]);
   const { log, lines } = captureLog();
   const issuers: readonly JwtIssuer[] = [
     issuerWith('https://rsa.example', [namedKey(rsa, 'shared')]),
@@ -60,6 +71,14 @@ const startIssuers = async () => {
       algorithms: ['ES256'],
       audience: ['guestlist', 'guestlist-next'],
       keys: createJwks({ url: published.url, clock, log, timeoutMs: 2_000 }),
+    }),
+    issuerWith('https://ed.example', [], {
+      algorithms: ['EdDSA'],
+      audience: 'guestlist',
+      keys: createJwks({ url: published.url, clock, log, timeoutMs: 2_000 }),
+    }),
+    issuerWith('https://ed-file.example', [...readPublicKeys(pemOf(ed)), namedKey(edPair('ed448'), 'goldilocks')], {
+      algorithms: ['EdDSA'],
     }),
   ];
   return { ...(await startGateway({ issuers, clock, log })), published, stolen, lines };
@@ -86,6 +105,28 @@ const hostile: Record<string, (thiefUrl: string) => string> = {
     ),
   ),
   'the ES256 public key as HMAC secret': () => hmacWith(pemOf(ec), { alg: 'HS256', kid: 'e1' }, byEc),
+  'the Ed25519 public key as HMAC secret': () => hmacWith(pemOf(ed), { alg: 'HS256', kid: 'd1' }, byEd),
+  'an HMAC that calls itself EdDSA': () => hmacWith(pemOf(ed), { alg: 'EdDSA', kid: 'd1' }, byEd),
+  'EdDSA at an ES256 issuer': () => eds({ kid: 'e1' }, byEc),
+  'EdDSA at an ES256 issuer, with a key of its set': () => eds({}, byEc),
+  'ES256 at an EdDSA issuer, with a key of its set': () => es({}, byEd),
+  'Ed448 with a key of the issuer': () =>
+    eds({ kid: 'goldilocks' }, { ...byEd, iss: 'https://ed-file.example' }, edPair('ed448')),
+  'another Ed25519 key': () => eds({}, byEd, thiefEd),
+  'its own Ed25519 key as jwk': () => eds({ jwk: jwkOf(thiefEd), kid: undefined }, byEd, thiefEd),
+  'an Ed25519 signature of zeros': () =>
+    unsigned({ alg: 'EdDSA', kid: 'd1' }, byEd, Buffer.alloc(64).toString('base64url')),
+  'an Ed25519 signature of other claims': () =>
+    `${eds({}, { ...byEd, org_id: 'ATL' }).replace(/[^.]*$/, '')}${eds().split('.')[2]}`,
+  'EdDSA for another audience': () => eds({}, { ...byEd, aud: 'elsewhere' }),
+  'EdDSA without audience': () => eds({}, without(byEd, 'aud')),
+  'EdDSA without exp': () => eds({}, { ...byEd, exp: undefined }),
+  'EdDSA with exp now': () => eds({}, { ...byEd, exp: startSeconds }),
+  'EdDSA with exp as text': () => eds({}, { ...byEd, exp: String(times.exp) }),
+  'EdDSA with nbf to come': () => eds({}, { ...byEd, nbf: startSeconds + 1 }),
+  'EdDSA with nbf as text': () => eds({}, { ...byEd, nbf: '0' }),
+  'EdDSA with iat to come': () => eds({}, { ...byEd, iat: startSeconds + 1 }),
+  'EdDSA of another issuer': () => eds({}, { ...byEd, iss: 'https://ed.example/' }),
   'an HMAC that calls itself RS256': () => hmacWith(pemOf(rsa), { alg: 'RS256' }, byRsa),
   'alg none at an RS256 issuer': () => unsigned({ alg: 'none' }, byRsa),
   'alg nOnE with a signature': () => unsigned({ alg: 'nOnE' }, byRsa, 'AAAA'),
@@ -177,13 +218,19 @@ describe('several issuers side by side', () => {
       hmacWith(hostSecret, { alg: 'HS256', kid: 'whatever' }, bySecret),
       es(),
       es({}, { ...byEc, aud: 'guestlist-next', nbf: startSeconds }),
+      eds(),
+      eds({}, { ...byEd, aud: ['other', 'guestlist'], nbf: startSeconds }),
+      eds({ kid: undefined }, { ...byEd, iss: 'https://ed-file.example' }),
     ]) {
       await granted(token);
       await granted(token);
     }
     const identifiers = upstream.mints().map(({ body }) => Object(body).params.userIdentifier);
-    expect(identifiers).toEqual(['rsa', 'twin', 'secret', 'ec'].map((name) => `https%3A%2F%2F${name}.example|ann`));
-    expect(published.state.hits).toBe(1);
+    expect(identifiers).toEqual(
+      ['rsa', 'twin', 'secret', 'ec', 'ed', 'ed-file'].map((name) => `https%3A%2F%2F${name}.example|ann`),
+    );
+    // Once for each issuer that reads the set.
+    expect(published.state.hits).toBe(2);
   });
 
   it('are refused at start if two have one name, there is none, or one has no algorithm', async () => {

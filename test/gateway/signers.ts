@@ -11,6 +11,8 @@ export type Pair = { readonly publicKey: KeyObject; readonly privateKey: KeyObje
 
 export const rsaPair = (modulusLength = 2048): Pair => generateKeyPairSync('rsa', { modulusLength });
 export const ecPair = (namedCurve = 'P-256'): Pair => generateKeyPairSync('ec', { namedCurve });
+export const edPair = (curve: 'ed25519' | 'ed448' = 'ed25519'): Pair =>
+  curve === 'ed25519' ? generateKeyPairSync('ed25519') : generateKeyPairSync('ed448');
 
 export const pemOf = ({ publicKey }: Pair): string => publicKey.export({ type: 'spki', format: 'pem' }).toString();
 export const jwkOf = ({ publicKey }: Pair, names: object = {}): Record<string, unknown> => ({
@@ -29,7 +31,11 @@ export const encode = (value: unknown): string =>
 
 export const times = { iat: startSeconds, exp: startSeconds + 3600 };
 
-const hashes: Readonly<Record<string, string>> = { RS256: 'sha256', ES256: 'sha256', RS512: 'sha512', ES384: 'sha384' };
+/** The hash that each algorithm signs. Ed25519 signs the text itself. */
+const hashes: Readonly<Record<string, string | null>> = {
+  ...{ RS256: 'sha256', ES256: 'sha256', RS512: 'sha512', ES384: 'sha384' },
+  EdDSA: null,
+};
 
 /**
  * Signs a token with a private key, whatever its header says. The algorithm is that of the header, unless `as` names
@@ -43,7 +49,8 @@ export const signWith = (
 ): string => {
   const input = `${encode(header)}.${encode({ ...times, ...claims })}`;
   const key = as.startsWith('ES') ? { key: privateKey, dsaEncoding: 'ieee-p1363' as const } : privateKey;
-  return `${input}.${signBytes(hashes[as] ?? 'sha256', Buffer.from(input), key).toString('base64url')}`;
+  const hash = as in hashes ? hashes[as] : 'sha256';
+  return `${input}.${signBytes(hash, Buffer.from(input), key).toString('base64url')}`;
 };
 
 /** Signs a token by HMAC with any bytes as the secret, for example a public key. */

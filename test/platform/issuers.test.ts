@@ -6,18 +6,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIssuers } from '../../src/compose/session-issuers.js';
 import { ConfigError, loadConfig } from '../../src/platform/config/config.js';
 import { captureLog, createMovableClock } from '../gateway/harness.js';
-import { ecPair, jwkOf, type Pair, pemOf, rsaPair } from '../gateway/signers.js';
+import { ecPair, edPair, jwkOf, type Pair, pemOf, rsaPair } from '../gateway/signers.js';
 
 let folder: string;
 let rsa: Pair;
 let ec: Pair;
+let ed: Pair;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'guestlist-issuers-'));
-  [rsa, ec] = [rsaPair(), ecPair()];
+  [rsa, ec, ed] = [rsaPair(), ecPair(), edPair()];
   const write = (name: string, content: unknown) =>
     writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
   write('rsa.pem', pemOf(rsa));
   write('both.pem', `${pemOf(rsa)}\n${pemOf(rsaPair())}`);
+  write('ed.pem', pemOf(ed));
+  write('ed.jwk', jwkOf(ed, { kid: 'd1', alg: 'EdDSA' }));
+  write('ed448.pem', pemOf(edPair('ed448')));
   write('one.jwk', jwkOf(ec, { kid: 'e1' }));
   write('set.json', {
     keys: [jwkOf(rsa, { kid: 'r1', alg: 'RS256' }), jwkOf(ec, { kid: 'e1' }), jwkOf(rsa, { use: 'enc' })],
@@ -63,6 +67,8 @@ describe('an issuer', () => {
     ['a PEM file of two keys', { algorithms: ['RS256', 'PS256'], publicKeyFile: './both.pem' }, 2],
     ['a JWK file', { algorithms: ['ES256'], publicKeyFile: 'one.jwk' }, 1],
     ['a JWKS file', { algorithms: ['ES256', 'RS256'], publicKeyFile: 'set.json' }, 2],
+    ['a PEM file of Ed25519', { algorithms: ['EdDSA'], publicKeyFile: 'ed.pem' }, 1],
+    ['a JWK file of Ed25519', { algorithms: ['EdDSA'], publicKeyFile: 'ed.jwk' }, 1],
     ['a variable', { algorithms: ['HS256'], secretVariable: 'HOST_SECRET' }, 1],
   ])('takes its key from %s', (_, fields, count) => {
     const { issuers } = load(withIssuers({ issuer, ...fields }));
@@ -100,6 +106,12 @@ describe('an issuer', () => {
       { algorithms: ['ES384'], publicKeyFile: 'one.jwk' },
       '.publicKeyFile',
       /no key for ES384/,
+    ],
+    'with an Ed448 key': [{ algorithms: ['EdDSA'], publicKeyFile: 'ed448.pem' }, '.publicKeyFile', /no key for EdDSA/],
+    'with HS256 and an Ed25519 key': [
+      { algorithms: ['HS256'], publicKeyFile: 'ed.pem' },
+      '.algorithms',
+      /with which anybody could sign/,
     ],
     'with a key named for another algorithm': [
       { algorithms: ['RS512'], publicKeyFile: 'set.json' },

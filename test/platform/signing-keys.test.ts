@@ -118,6 +118,13 @@ describe('the keys in force', () => {
   });
 });
 
+it('the thumbprint of an Ed25519 key is that of RFC 8037', () => {
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
+  expect(thumbprintOf(createPublicKey({ key: jwk, format: 'jwk' }))).toBe(
+    'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
+  );
+});
+
 it('the thumbprint is that of RFC 7638', () => {
   const jwk = {
     kty: 'RSA',

@@ -8,7 +8,7 @@ export class KeyFault extends Error {
   override readonly name = 'KeyFault';
 }
 
-/** The algorithms that an issuer may use. HS256 takes a secret, all others take a public key. */
+/** The algorithms that an issuer may use. HS256 takes a secret, all others take a public key; EdDSA is Ed25519 alone. */
 export const jwtAlgorithms = [
   'HS256',
   'RS256',
@@ -20,6 +20,7 @@ export const jwtAlgorithms = [
   'ES256',
   'ES384',
   'ES512',
+  'EdDSA',
 ] as const;
 export type JwtAlgorithm = (typeof jwtAlgorithms)[number];
 
@@ -48,6 +49,7 @@ const curves: Readonly<Record<string, string>> = { ES256: 'prime256v1', ES384: '
 const isKeyFor = (key: KeyObject, algorithm: JwtAlgorithm): boolean => {
   if (algorithm === 'HS256') return key.type === 'secret';
   if (key.type !== 'public') return false;
+  if (algorithm === 'EdDSA') return key.asymmetricKeyType === 'ed25519';
   const curve = curves[algorithm];
   if (curve === undefined) return key.asymmetricKeyType === 'rsa';
   return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === curve;
@@ -132,6 +134,7 @@ export const readPublicKeys = (text: string): readonly NamedKey[] => {
 const thumbprintMembers: Readonly<Record<string, readonly string[]>> = {
   RSA: ['e', 'kty', 'n'],
   EC: ['crv', 'kty', 'x', 'y'],
+  OKP: ['crv', 'kty', 'x'],
 };
 
 /**

@@ -122,7 +122,29 @@ const checkTimes = (claims: Record<string, unknown>, latestSeconds: number): num
 
 type Pinned = { readonly issuer: JwtIssuer; readonly algorithm: JwtAlgorithm; readonly nowSeconds: number };
 
-const verifySignature = (token: string, key: KeyObject, { issuer, algorithm, nowSeconds }: Pinned): unknown => {
+/** For EdDSA, which jsonwebtoken does not know. Loaded on first use: most issuers sign otherwise. */
+const verifyEdDsa = async (token: string, key: KeyObject, { issuer, nowSeconds }: Pinned): Promise<unknown> => {
+  const { errors, jwtVerify } = await import('jose');
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: ['EdDSA'],
+      currentDate: new Date(nowSeconds * 1000),
+      clockTolerance: issuer.clockToleranceSeconds,
+      ...(issuer.issuer === null ? {} : { issuer: issuer.issuer }),
+      ...(issuer.audience === undefined ? {} : { audience: [issuer.audience].flat() }),
+    });
+    return payload;
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) throw new JwtFault('expired', error);
+    const isEarly =
+      error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf' && error.reason === 'check_failed';
+    throw new JwtFault(isEarly ? 'not-yet-valid' : 'not-verified', error);
+  }
+};
+
+type OfLibrary = Pinned & { readonly algorithm: Exclude<JwtAlgorithm, 'EdDSA'> };
+
+const verifySignature = (token: string, key: KeyObject, { issuer, algorithm, nowSeconds }: OfLibrary): unknown => {
   try {
     return jwt.verify(token, key, {
       algorithms: [algorithm],
@@ -136,11 +158,15 @@ const verifySignature = (token: string, key: KeyObject, { issuer, algorithm, now
   }
 };
 
-const verifyWithKey = (token: string, key: KeyObject, pinned: Pinned): VerifiedJwt => {
-  const { keys, clockToleranceSeconds } = pinned.issuer;
-  const claims = verifySignature(token, key, pinned);
+const verifyWithKey = async (token: string, key: KeyObject, pinned: Pinned): Promise<VerifiedJwt> => {
+  const { issuer, algorithm, nowSeconds } = pinned;
+  const { keys, clockToleranceSeconds } = issuer;
+  const claims =
+    algorithm === 'EdDSA'
+      ? await verifyEdDsa(token, key, pinned)
+      : verifySignature(token, key, { issuer, algorithm, nowSeconds });
   if (!isRecord(claims)) throw new JwtFault('malformed');
-  const expiresAtSeconds = checkTimes(claims, pinned.nowSeconds + clockToleranceSeconds);
+  const expiresAtSeconds = checkTimes(claims, nowSeconds + clockToleranceSeconds);
   return {
     claims,
     expiresAtSeconds,
@@ -150,12 +176,12 @@ const verifyWithKey = (token: string, key: KeyObject, pinned: Pinned): VerifiedJ
   };
 };
 
-const verifyWithAny = (token: string, keys: readonly KeyObject[], pinned: Pinned): VerifiedJwt => {
+const verifyWithAny = async (token: string, keys: readonly KeyObject[], pinned: Pinned): Promise<VerifiedJwt> => {
   // The error is created only when needed, because it costs as much as the rest of a verification with a secret.
   let fault: JwtFault | undefined;
   for (const key of keys) {
     try {
-      return verifyWithKey(token, key, pinned);
+      return await verifyWithKey(token, key, pinned);
     } catch (error) {
       if (!(error instanceof JwtFault) || error.reason !== 'not-verified') throw error;
       fault = error;
