@@ -8,6 +8,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compose, type Halves, type ProcessContext } from './compose/product.js';
 import { type Resealed, resealMetadata } from './compose/reseal.js';
+import { createIssuers } from './compose/session-issuers.js';
 import { PolicyFaults } from './gateway/policy/source.js';
 import type { Clock } from './model/ports.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config/config.js';
@@ -53,6 +54,24 @@ export const configuredPolicies = (): string | undefined => {
   if (environment().GUESTLIST_CONFIG === undefined) return undefined;
   const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: false });
   return resolve(config.folder, config.settings.gateway.policies);
+};
+
+/** Returns the value of an environment variable, also of those that `guestlist.env` of the folder sets. */
+export const readVariable = (name: string): string | undefined => environment()[name];
+
+/**
+ * Returns the configured issuers of signed sessions, and the path of the policy; undefined if there is no configuration.
+ * Throws ConfigError.
+ */
+export const sessionSources = () => {
+  const config = loadConfig(environment(), shippedConfig, { runsGateway: true, runsService: true });
+  // The demo signs with a secret of its own data folder.
+  const issuers = createIssuers(
+    { ...config, isDemo: false },
+    { demoJwtSecret: '' },
+    { clock: systemClock, log: createLog({ level: 'silent' }) },
+  );
+  return { issuers, policies: config.isDemo ? undefined : resolve(config.folder, config.settings.gateway.policies) };
 };
 
 export type Running = {

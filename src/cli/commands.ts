@@ -42,6 +42,11 @@ export const commands: readonly Entry[] = [
   },
   { name: 'policy', summary: 'try, explain and compare policies', load: loadPolicy },
   {
+    name: 'session',
+    summary: 'say what a session of the host is worth here',
+    load: async () => (await import('./session.js')).sessionCommand,
+  },
+  {
     name: 'tenants',
     summary: 'tenants and their dashboards; suspend, resume or erase a tenant',
     load: async () => (await import('./tenants.js')).tenantsCommand,

@@ -6,11 +6,12 @@ import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Audit } from '../gateway/audit/audit.js';
 import { auditCommands, auditEraser } from '../gateway/audit/commands.js';
+import { type AskedIssuer, createAskedSessions } from '../gateway/authenticate/asked-session.js';
 import { assertOrigins, type Origins } from '../gateway/authenticate/credential.js';
 import { embedFacts } from '../gateway/authenticate/embed-facts.js';
 import { createHostIdentity, type HostIdentityOptions } from '../gateway/authenticate/host-session.js';
 import { createLimits, type Limits, type LimitsOptions, noLimits } from '../gateway/authenticate/limits.js';
-import { createIdentity } from '../gateway/authenticate/signed-session.js';
+import { createIdentity, type Identity } from '../gateway/authenticate/signed-session.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import { createMemoryEraser, type Eraser, type ForgetClient } from '../gateway/common/eraser.js';
 import type { GatewayMeters } from '../gateway/common/meters.js';
@@ -73,9 +74,11 @@ import { createLocalSharing } from '../platform/redis/sharing.js';
 import { type Closers, createClosers } from '../platform/work/close-all.js';
 import { repeat, systemTiming } from '../platform/work/time.js';
 
-/** Sessions are signed tokens. */
+/** Sessions are signed tokens, or opaque ones that the host is asked for. */
 export type SignedSessions = {
   readonly issuers: readonly JwtIssuer[];
+  /** Left out: there are no opaque sessions. */
+  readonly askedIssuers?: readonly AskedIssuer[] | undefined;
   /** Name of the host's session cookie with the JWT; null: only `Authorization: Bearer` is read. */
   readonly cookieName: string | null;
   readonly identify?: undefined;
@@ -84,6 +87,7 @@ export type SignedSessions = {
 /** The gateway is mounted in the host application's process, which identifies the user. */
 export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeoutMs'> & {
   readonly issuers?: undefined;
+  readonly askedIssuers?: undefined;
 };
 
 /** Hooks are off: no secret is valid. */
@@ -441,15 +445,22 @@ type StepParts = Omit<TokenParts, 'keyId'> & {
   readonly recipients: Recipients | null;
 };
 
+const openIdentity = (options: SignedSessions & CommonOptions, { guards }: Limits): Identity => {
+  const { askedIssuers: asked = [] } = options;
+  const guard = guards.session;
+  return createIdentity({
+    ...options,
+    guard,
+    asked: asked.length === 0 ? undefined : createAskedSessions({ ...options, asked, guard }),
+  });
+};
+
 /** The steps of `POST /embed-token`; gateway/embed-token.ts calls them in sequence. */
 const createSteps = (
   options: GatewayOptions,
   { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients }: StepParts,
 ): EmbedTokenSteps => ({
-  identity:
-    options.identify === undefined
-      ? createIdentity({ ...options, guard: limits.guards.session })
-      : createHostIdentity(options),
+  identity: options.identify === undefined ? openIdentity(options, limits) : createHostIdentity(options),
   limits,
   policies: options.policies,
   tenant: deciding.tenants.inForce,

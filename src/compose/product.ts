@@ -370,8 +370,7 @@ const openConfiguredGateway = (
   const { session, allowedOrigins, publicOrigin, policies, policyMayRead, publicServiceUrl, upstream, hooks, limits } =
     config.settings.gateway;
   return openGateway({
-    issuers,
-    cookieName: session.cookie,
+    ...{ issuers, askedIssuers: config.askedIssuers, cookieName: session.cookie },
     allowedOrigins,
     allowsLocalPages: config.allowsLocalPages,
     publicOrigin,

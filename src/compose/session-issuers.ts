@@ -27,8 +27,9 @@ const keysOf = (
   { keys }: Pick<ConfiguredIssuer, 'keys'>,
   surroundings: Surroundings,
 ): Pick<SessionIssuer, 'keys' | 'read'> => {
-  if (!('jwksUrl' in keys)) return fixed(keys, surroundings.clock);
-  const published = createJwks({ ...surroundings, url: keys.jwksUrl });
+  if (!('jwksUrl' in keys || 'discover' in keys)) return fixed(keys, surroundings.clock);
+  const at = 'discover' in keys ? { url: keys.discover, isIssuer: true } : { url: keys.jwksUrl };
+  const published = createJwks({ ...surroundings, ...at });
   return { keys: published, read: published.read };
 };
 

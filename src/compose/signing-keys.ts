@@ -5,7 +5,7 @@ import { keysFor, thumbprintOf } from '../platform/keys/jwt-keys.js';
 import type { SessionIssuer } from './session-issuers.js';
 
 type Parts = {
-  readonly config: Pick<Config, 'settings' | 'secrets' | 'channels' | 'dkim'>;
+  readonly config: Pick<Config, 'settings' | 'secrets' | 'channels' | 'dkim' | 'askedIssuers'>;
   readonly issuers: readonly SessionIssuer[];
   readonly startedAt: Date;
 };
@@ -30,10 +30,16 @@ const setsOf = ({ issuer, source, read }: SessionIssuer): readonly KeySet[] => {
 
 /** Keys beside those of sessions. None of them changes while the process runs. */
 const otherKeys = ({ config, startedAt }: Parts): readonly SigningKey[] => {
-  const { settings, secrets, channels, dkim } = config;
+  const { settings, secrets, channels, dkim, askedIssuers } = config;
   const nothingShown = { kid: null, thumbprint: null, since: startedAt };
   const variable = (name: string | null) => ({ kind: 'variable', name }) as const;
   return [
+    ...askedIssuers.map(
+      ({ issuer, ask }): SigningKey => ({
+        ...{ purpose: 'sessions', of: issuer, algorithms: ['HMAC-SHA256'], use: 'signs' },
+        ...{ ...nothingShown, source: variable(ask.secretVariable) },
+      }),
+    ),
     ...secrets.hookSecrets.map(
       (): SigningKey => ({
         ...{ purpose: 'hooks', of: null, algorithms: ['HMAC-SHA256'], use: 'checks' },

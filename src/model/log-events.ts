@@ -284,6 +284,16 @@ const tenants = {
     meaning: 'An interrupted roll-out cannot be continued yet; this is retried.',
     fields: { err, rollout: 'id of the roll-out' },
   },
+  'session_question.failed': {
+    level: 'error',
+    meaning: 'The host does not say who is logged in (`gateway.session.issuers[].ask`). Logged once for each outage.',
+    fields: { url, err },
+  },
+  'session_question.recovered': {
+    level: 'info',
+    meaning: 'The host says again who is logged in.',
+    fields: { url },
+  },
   'tenant_lookup.failed': {
     level: 'error',
     meaning: "The host's tenant lookup fails. Logged once for each outage.",

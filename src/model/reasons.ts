@@ -135,6 +135,7 @@ const ownReasons = [
   'hook-timestamp-out-of-tolerance',
   'host-not-allowed',
   'identify-failed',
+  'session-question-failed',
   'import-brings-nothing',
   'indicator-of-null',
   'join-of-different-types',

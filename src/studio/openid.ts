@@ -3,14 +3,14 @@
  * issuer is in a sealed cookie of ten minutes, so every replica can finish what another began. With what the issuer gave
  * at a login, it is asked again for the person.
  */
-import type { Configuration, CustomFetchOptions } from 'openid-client';
+import type { Configuration } from 'openid-client';
 import { z } from 'zod';
 import { handled } from '../model/handled.js';
 import type { IssuerToken, Person, StudioRole } from '../model/person.js';
 import type { Clock } from '../model/ports.js';
 import { Refusal } from '../model/refusal.js';
 import { DependencyUnavailable } from '../model/unavailable.js';
-import { type AskOptions, askFrom, Barred } from '../platform/calls/outgoing.js';
+import { discoverIssuer, type IssuerOptions } from '../platform/calls/openid-issuer.js';
 import { type Sealer, textOfSealed } from '../platform/keys/sealing.js';
 
 export type OpenIdOptions = {
@@ -34,7 +34,7 @@ export type OpenIdOptions = {
   readonly sealer: Sealer;
   readonly clock: Clock;
   /** Resolves names, for tests. Left out: the system does. */
-  readonly lookup?: AskOptions['lookup'];
+  readonly lookup?: IssuerOptions['lookup'];
 };
 
 /**
@@ -70,49 +70,16 @@ const timeoutSeconds = 10;
 
 const underWay = z.object({ verifier: z.string(), state: z.string(), nonce: z.string(), untilMs: z.number() });
 
-/** Plain HTTP is for an issuer on this machine only. */
-const isLocal = (issuer: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(issuer.hostname);
-
-const mostBytes = 1024 * 1024;
-
-/**
- * Asks the issuer. The configuration names its host alone: the endpoints that its document names elsewhere must be of the
- * public internet, or the issuer could make this process call servers of the operator's own network.
- */
-const issuerFetch =
-  ({ settings, lookup }: Pick<OpenIdOptions, 'settings' | 'lookup'>) =>
-  async (url: string, { method, headers, body, signal }: CustomFetchOptions): Promise<Response> => {
-    const { hostname } = new URL(url);
-    const allowsPrivate = settings.allowPrivateAddresses || hostname === new URL(settings.issuer).hostname;
-    const asking = {
-      method,
-      headers,
-      body: body ?? null,
-      signal: signal ?? AbortSignal.timeout(timeoutSeconds * 1000),
-    };
-    try {
-      return await askFrom({ url, allowsPrivate }, asking, { maxBytes: mostBytes, lookup });
-    } catch (cause) {
-      if (!(cause instanceof Barred)) throw cause;
-      const mend = 'has an address that is not public: set studio.openId.allowPrivateAddresses if it is yours';
-      throw new Barred(`the issuer names ${hostname}, which ${mend}`, { cause });
-    }
-  };
-
 /** Finds the issuer's endpoints at the first login, and again if that failed. */
-const createDiscovery = (options: OpenIdOptions) => {
-  const { settings, clientSecret } = options;
+const createDiscovery = ({ settings, clientSecret, lookup }: OpenIdOptions) => {
+  const { issuer, clientId, allowPrivateAddresses } = settings;
   let found: Promise<Configuration> | undefined;
-  const discover = async (): Promise<Configuration> => {
-    const client = await import('openid-client');
-    const issuer = new URL(settings.issuer);
-    const authentication = clientSecret === null ? client.None() : client.ClientSecretBasic(clientSecret);
-    const execute = isLocal(issuer) ? [client.allowInsecureRequests] : [];
-    return client.discovery(issuer, settings.clientId, undefined, authentication, {
-      ...{ execute, timeout: timeoutSeconds },
-      [client.customFetch]: issuerFetch(options),
+  const discover = (): Promise<Configuration> =>
+    discoverIssuer({
+      ...{ issuer, clientId, clientSecret, timeoutSeconds, lookup },
+      allowsPrivate: allowPrivateAddresses,
+      mend: 'set studio.openId.allowPrivateAddresses if it is yours',
     });
-  };
   return async (): Promise<Configuration> => {
     found ??= handled(discover());
     try {

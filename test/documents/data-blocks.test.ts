@@ -86,6 +86,7 @@ test.each(named('configuration'))('$name is a configuration that starts', ({ tex
     GUESTLIST_SMTP_URL: 'smtps://user:password@mail.example.com',
     ...(text.includes('issuers:') ? {} : { GUESTLIST_HOST_JWT_SECRET: randomBytes(48).toString('base64') }),
     OLD_BACKEND_SECRET: randomBytes(48).toString('base64'),
+    ANALYTICS_SESSION_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
     OPS_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
     TEAM_SLACK_URL: 'https://hooks.example.com/services/team',
     MODEL_KEY: randomBytes(32).toString('hex'),

@@ -40,7 +40,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const env = { HOST_SECRET: 's'.repeat(32), SHORT_SECRET: 's'.repeat(31), GUESTLIST_API_KEY: 'key' };
+const askSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const env = {
+  ASK_SECRET: askSecret,
+  HOST_SECRET: 's'.repeat(32),
+  SHORT_SECRET: 's'.repeat(31),
+  GUESTLIST_API_KEY: 'key',
+};
 
 const load = (gateway: object, more: Record<string, string> = {}, runsGateway = true) => {
   const file = join(folder, 'guestlist.yaml');
@@ -90,8 +96,67 @@ describe('an issuer', () => {
     expect(issuers).toHaveLength(4);
   });
 
+  it('takes its keys from where its own document says, or asks the host in place of keys', () => {
+    const ask = { url: 'https://app.example/session', forward: ['_app', 'header:X-App'], secretVariable: 'ASK_SECRET' };
+    const { issuers, askedIssuers } = load(
+      withIssuers({ issuer, algorithms: ['EdDSA'], discover: true }, { issuer: 'our-app', ask }),
+    );
+    expect(issuers).toEqual([expect.objectContaining({ issuer, keys: { discover: issuer } })]);
+    expect(askedIssuers).toEqual([
+      {
+        issuer: 'our-app',
+        ask: {
+          ...{ url: ask.url, cookies: ['_app'], headers: ['x-app'], secret: askSecret, secretVariable: 'ASK_SECRET' },
+          ...{ cacheSeconds: 10, staleSeconds: 0, timeoutMs: 2_000 },
+        },
+      },
+    ]);
+  });
+
+  const askWith = (fields: object) => ({
+    ask: { url: 'https://app.example/session', forward: ['_app'], secretVariable: 'ASK_SECRET', ...fields },
+  });
   const faulty: Record<string, [fields: object, field: string, mend: RegExp]> = {
-    'without a key': [{ algorithms: ['RS256'] }, '', /has no key: give one of jwksUrl, publicKeyFile/],
+    'without algorithms': [{ publicKeyFile: 'rsa.pem' }, '.algorithms', /is missing: name those that the issuer signs/],
+    'that asks the host and signs': [
+      { algorithms: ['RS256'], ...askWith({}) },
+      '.algorithms',
+      /an issuer with `ask` has none: leave it out/,
+    ],
+    'with an audience of opaque sessions': [{ audience: 'guestlist', ...askWith({}) }, '.audience', /leave it out/],
+    'with keys and a question': [
+      { algorithms: ['RS256'], publicKeyFile: 'rsa.pem', ...askWith({}) },
+      '',
+      /has publicKeyFile and ask: keep exactly one/,
+    ],
+    'that asks over plain http': [askWith({ url: 'http://app.example/session' }), '.ask.url', /must begin with https/],
+    'that asks with a password in the address': [
+      askWith({ url: 'https://a:very%20private@b.example/' }),
+      '.ask.url',
+      /leave both out/,
+    ],
+    'that asks without a secret': [
+      askWith({ secretVariable: 'NOT_SET' }),
+      '.ask.secretVariable',
+      /is not set: make one by/,
+    ],
+    'that asks with a secret of another form': [
+      askWith({ secretVariable: 'HOST_SECRET' }),
+      '.ask.secretVariable',
+      /is no secret of Standard Webhooks/,
+    ],
+    'that discovers at no address': [
+      { issuer: 'our-app', algorithms: ['RS256'], discover: true },
+      '.discover',
+      /looks for keys at the address of the issuer, and `issuer` is no URL/,
+    ],
+    'that discovers over plain http': [
+      { issuer: 'http://login.example', algorithms: ['RS256'], discover: true },
+      '.discover',
+      /must begin with https/,
+    ],
+    'that discovers and shares a secret': [{ algorithms: ['HS256'], discover: true }, '.algorithms', /leave HS256 out/],
+    'without a key': [{ algorithms: ['RS256'] }, '', /has no key: give one of discover, jwksUrl, publicKeyFile/],
     'with two keys': [
       { algorithms: ['RS256'], publicKeyFile: 'rsa.pem', jwksUrl: 'https://a.example' },
       '',
@@ -209,6 +274,15 @@ describe('an issuer', () => {
     expect(faults[0]).toMatch(mend);
     expect(faults[0]).not.toMatch(/very private|ssss|PRIVATE/);
   });
+
+  it.each(['', 'a name', 'a:b', 'header:', 'header:cookie', 'header:host', 'header:webhook-signature', 7])(
+    'an issuer forwards nothing by the name %j',
+    (name) => {
+      const [fault, ...others] = faultsOf(withIssuers({ issuer, ...askWith({ forward: [name] }) }));
+      expect(others).toEqual([]);
+      expect(fault).toMatch(/^gateway.session.issuers.0.ask.forward.0: /);
+    },
+  );
 
   it('is there once, the simple settings counted', () => {
     const one = { issuer, algorithms: ['RS256'], publicKeyFile: 'rsa.pem' };

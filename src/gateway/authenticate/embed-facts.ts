@@ -5,10 +5,12 @@
 import { z } from 'zod';
 import type { JwtIssuer } from '../../platform/keys/jwt.js';
 import { type AdminCommand, adminCommand, declareCommand, noInput, readBy, readers } from '../common/admin-command.js';
+import type { AskedIssuer } from './asked-session.js';
 import type { Origins } from './credential.js';
 
 type Sessions = {
   readonly issuers?: readonly JwtIssuer[] | undefined;
+  readonly askedIssuers?: readonly AskedIssuer[] | undefined;
   readonly cookieName?: string | null | undefined;
   readonly serviceUrl: string | null;
 };
@@ -32,10 +34,11 @@ export const embedFacts = ({
   publicOrigin = null,
   serviceUrl,
   issuers,
+  askedIssuers = [],
   cookieName = null,
 }: Origins & Sessions): AdminCommand =>
   adminCommand(readEmbedFacts, async () => ({
     ...{ allowedOrigins, publicOrigin, serviceUrl },
-    issuers: issuers === undefined ? null : issuers.map(({ issuer }) => issuer),
+    issuers: issuers === undefined ? null : [...issuers, ...askedIssuers].map(({ issuer }) => issuer),
     cookieName,
   }));

@@ -36,7 +36,7 @@ export type HostIdentityOptions = Origins & {
 };
 
 /** Maximum length of the claims as JSON, in characters. */
-const maxClaimsLength = 16_384;
+export const maxClaimsLength = 16_384;
 
 /** Returns the claims as JSON, so that later changes by the host, getters and classes have no effect. */
 const claimsText = (value: unknown): string => {
@@ -53,7 +53,7 @@ const maxRemembered = 16 * 1024 * 1024;
 const sessionLength = 512;
 
 /** Returns the same Session object for equal claims, so that caches keyed by the session work. */
-const createSessionsByClaims = (): ((text: string) => Session) => {
+export const createSessionsByClaims = (): ((text: string) => Session) => {
   const remembered = createSizedLru<string, { readonly session: Session; readonly length: number }>(
     maxRemembered,
     ({ length }) => length,
@@ -68,11 +68,13 @@ const createSessionsByClaims = (): ((text: string) => Session) => {
   };
 };
 
-const isTime = (value: unknown): value is number | undefined =>
+/** Whether the value of `exp` or `nbf` is a time, or left out. */
+export const isTime = (value: unknown): value is number | undefined =>
   value === undefined || (typeof value === 'number' && Number.isFinite(value));
 
-const assertInTime = ({ exp, nbf }: JwtClaims, nowSeconds: number): void => {
-  if (!isTime(exp) || !isTime(nbf)) throw new Error('identify gave an exp or nbf that is no number of seconds');
+/** Throws SESSION_INVALID if the claims have ended or have not begun. */
+export const assertInTime = ({ exp, nbf }: JwtClaims, nowSeconds: number): void => {
+  if (!isTime(exp) || !isTime(nbf)) throw new Error('the host gave an exp or nbf that is no number of seconds');
   if (exp !== undefined && nowSeconds >= exp) refuseExpired();
   if (nbf !== undefined && nbf > nowSeconds) refuseSession('The session is not valid yet.', 'session-not-yet-valid');
 };

@@ -1,4 +1,7 @@
-/** Identifies the user by a session that one of the configured issuers signed. host-session.ts is the alternative. */
+/**
+ * Identifies the user by a session of one of the configured issuers: signed by it, or opaque (asked-session.ts).
+ * host-session.ts is the alternative.
+ */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../model/ports.js';
@@ -20,6 +23,8 @@ import type { RequestGuard } from './limits.js';
 
 export type IdentityOptions = Origins & {
   readonly issuers: readonly JwtIssuer[];
+  /** Finds opaque sessions. Left out: there are none. */
+  readonly asked?: AskedSessions | undefined;
   /** Name of the host's session cookie with the JWT. If null, only `Authorization: Bearer` is accepted. */
   readonly cookieName: string | null;
   readonly clock: Clock;
@@ -41,6 +46,14 @@ export type Session = {
    */
   readonly issuedAtMs: number | null;
   readonly claims: JwtClaims;
+};
+
+/** The opaque sessions that requests carry. */
+export type AskedSessions = {
+  /** Returns the session of the first issuer that the request carries anything of. Undefined: it carries nothing. */
+  readonly find: (request: IncomingMessage) => Session | Promise<Session> | undefined;
+  /** As `find`, for the issuers that take the Authorization header. */
+  readonly findByAuthorization: (request: IncomingMessage) => Session | Promise<Session> | undefined;
 };
 
 /** Returns the verified session of the request. Throws, or rejects with, SESSION_INVALID. */
@@ -79,12 +92,12 @@ const subjectPattern = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 /**
  * Returns the earlier of `iat` and `auth_time`: a renewed session has a new `iat` but the `auth_time` of its login.
- * Null if one of them is not a number.
+ * Null if there is neither, or one of them is not a number.
  */
 const issuedAtOf = ({ iat, auth_time }: JwtClaims, clockToleranceSeconds: number): number | null => {
-  const times = [iat, ...(auth_time === undefined ? [] : [auth_time])];
+  const times = [iat, auth_time].filter((time) => time !== undefined);
   const isTime = (time: unknown): time is number => typeof time === 'number' && Number.isFinite(time);
-  return times.every(isTime) ? (Math.min(...times) - clockToleranceSeconds) * 1000 : null;
+  return times.length > 0 && times.every(isTime) ? (Math.min(...times) - clockToleranceSeconds) * 1000 : null;
 };
 
 /** Creates the session from verified claims. Throws SESSION_INVALID if they name no user. */
@@ -109,18 +122,28 @@ const refuseFault = (error: unknown): never => {
   return refuseSession(`The session could not be verified. ${mend}`, `session-${error.reason}`, error);
 };
 
+/** A signed session in its three parts. An opaque token has other forms. */
+const isSigned = (credential: string): boolean => credential.split('.').length === 3;
+
+const noSession = (): never => refuseSession(`The request carries no session. ${mend}`, 'no-session');
+
 /**
- * Returns the credential of a request. If there is a Bearer header, only it is used: an invalid one never falls back to
- * the cookie. It is accepted from every page, because a page of another origin cannot send it without permission.
- * Browsers add the cookie to every request, so it is accepted only from pages of a trusted origin.
+ * Returns the signed credential of a request, or the session that the host is asked for. If there is a Bearer header, only it is
+ * used: an invalid one never falls back to a cookie. It is accepted from every page, because a page of another origin
+ * cannot send it without permission. Browsers add cookies to every request, so they are accepted only from pages of a
+ * trusted origin.
  */
-const credentialOf = (request: IncomingMessage, options: IdentityOptions): string => {
+const credentialOf = (request: IncomingMessage, options: IdentityOptions): string | Session | Promise<Session> => {
   const { headers } = request;
+  const { issuers, asked, cookieName } = options;
   if (isAuthorizedTwice(request)) return refuseSession(`The request carries two sessions. ${mend}`, 'two-sessions');
   const bearer = bearerOf(headers);
-  if (bearer !== null) return bearer;
-  const cookie = options.cookieName === null ? null : cookieOf(headers, options.cookieName);
-  if (cookie === null) return refuseSession(`The request carries no session. ${mend}`, 'no-session');
+  if (bearer !== null) {
+    const isForSigned = issuers.length > 0 && isSigned(bearer);
+    return (isForSigned ? undefined : asked?.findByAuthorization(request)) ?? bearer;
+  }
+  const cookie = cookieName === null || issuers.length === 0 ? null : cookieOf(headers, cookieName);
+  if (cookie === null) return asked?.find(request) ?? noSession();
   return isTrustedOrigin(headers, options) ? cookie : refuseOrigin();
 };
 
@@ -140,8 +163,8 @@ const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1
  * that its issuer still has the key. If the issuer withdrew the key, the session is verified again.
  */
 export const createIdentity = (options: IdentityOptions): Identity => {
-  const { issuers, clock } = options;
-  assertIssuers(issuers);
+  const { issuers, clock, asked } = options;
+  if (asked === undefined || issuers.length > 0) assertIssuers(issuers);
   const remembered = createLru<string, Remembered>(options.maxSessions ?? 10_000);
   const verify = async (request: IncomingMessage, credential: string, key: string): Promise<Session> => {
     const attempt = options.guard?.(request, key);
@@ -158,6 +181,7 @@ export const createIdentity = (options: IdentityOptions): Identity => {
   };
   return (request) => {
     const credential = credentialOf(request, options);
+    if (typeof credential !== 'string') return credential;
     const key = hash('sha256', credential, 'base64url');
     const known = remembered.get(key);
     if (known === undefined || !known.token.isKeyHeld()) return verify(request, credential, key);

@@ -7,17 +7,21 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
+import { isLoopback } from '../addresses/addresses.js';
 import { JwtFault } from '../keys/jwt.js';
 import { isWeak, type JwtKeys, keysFor, keysNamed, minimumRsaBits, type NamedKey } from '../keys/jwt-keys.js';
 import type { Log } from '../logs/log.js';
+import { discoverIssuer } from './openid-issuer.js';
 import { askFrom } from './outgoing.js';
 
 export type JwksOptions = {
-  /** An https URL, or an http URL of this machine. */
+  /** An https URL, or an http URL of this machine: of the set, or of the issuer if `isIssuer`. */
   readonly url: string;
+  /** Whether the issuer's OpenID document says where the set is. It is read at each fetch. Left out: false. */
+  readonly isIssuer?: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Maximum time of one fetch in milliseconds, including the response body. */
+  /** Maximum time of one fetch in milliseconds, including the response body. Default: 5 seconds. */
   readonly timeoutMs?: number;
 };
 
@@ -39,12 +43,28 @@ const fetchesPerMinute = 5;
 const renewEveryMs = 30_000;
 const maxBytes = 256 * 1024;
 const maxKeys = 100;
+const usualTimeoutMs = 5_000;
+
+type Located = { readonly url: string; readonly timeoutMs: number };
+
+/** Returns where the issuer's document says that its keys are. */
+const discoverSet = async (issuer: string, timeoutMs: number): Promise<string> => {
+  const mend = 'give the address as jwksUrl in place of discover if it is yours';
+  const asked = { issuer, clientId: 'guestlist', clientSecret: null, allowsPrivate: false, mend };
+  const found = await discoverIssuer({ ...asked, timeoutSeconds: timeoutMs / 1000 });
+  const { jwks_uri: url } = found.serverMetadata();
+  if (url === undefined || !URL.canParse(url)) throw new Error("the issuer's document names no jwks_uri");
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return url;
+  throw new Error("the jwks_uri of the issuer's document must begin with https://");
+};
 
 /** Fetches the set with a time limit and a size limit, and follows no redirect. jwks-rsa itself has no size limit. */
-const fetchSet = async (url: string, timeoutMs: number): Promise<{ keys: unknown[] }> => {
-  // The configuration names the address, so it may be of the operator's own network.
+const fetchSet = async (url: string, { url: named, timeoutMs }: Located): Promise<{ keys: unknown[] }> => {
+  // The configuration names the host, so it may be of the operator's own network. A host that only the document names may not.
+  const allowsPrivate = new URL(url).hostname === new URL(named).hostname;
   const response = await askFrom(
-    { url, allowsPrivate: true },
+    { url, allowsPrivate },
     { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(timeoutMs) },
     { maxBytes },
   );
@@ -68,12 +88,14 @@ export type ReadSet = {
 };
 
 const readSet = async (
-  { url, timeoutMs = 5_000, clock }: JwksOptions,
+  { url, isIssuer = false, timeoutMs = usualTimeoutMs, clock }: JwksOptions,
   known: readonly Published[],
 ): Promise<readonly Published[]> => {
   // Imported on first use, because most installations have no JWKS.
   const { default: jwksRsa } = await import('jwks-rsa');
-  const client = jwksRsa({ jwksUri: url, cache: false, rateLimit: false, fetcher: (uri) => fetchSet(uri, timeoutMs) });
+  const jwksUri = isIssuer ? await discoverSet(url, timeoutMs) : url;
+  const fetcher = (uri: string) => fetchSet(uri, { url, timeoutMs });
+  const client = jwksRsa({ jwksUri, cache: false, rateLimit: false, fetcher });
   const keys = await client.getSigningKeys();
   return keys.map((published) => {
     // The library's types declare both names as present, but a set may lack them.

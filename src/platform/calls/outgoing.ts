@@ -89,7 +89,7 @@ const begin = (to: Outgoing, method: string, options: SendOptions): ClientReques
 export const postTo = (to: Outgoing, options: SendOptions): ClientRequest => begin(to, 'POST', options);
 
 export type Asking = Pick<RequestInit, 'method' | 'headers' | 'body'> & { readonly signal: AbortSignal };
-export type AskOptions = Pick<SendOptions, 'lookup' | 'ca'> & { readonly maxBytes: number };
+export type AskOptions = Pick<SendOptions, 'lookup' | 'ca' | 'agent'> & { readonly maxBytes: number };
 
 /**
  * Asks as `fetch` does, follows no redirect, and reads the whole answer. Rejects with Barred if the address may not be

@@ -21,7 +21,13 @@ import {
   type UnknownVariable,
   variableOf,
 } from './environment.js';
-import { type ConfiguredIssuer, issuerVariables, listsIssuers, loadIssuers } from './issuers.js';
+import {
+  type ConfiguredAskedIssuer,
+  type ConfiguredIssuer,
+  issuerVariables,
+  listsIssuers,
+  loadIssuers,
+} from './issuers.js';
 import { type BrandOf, loadBrands } from './mail-brands.js';
 import { type ConfiguredModel, loadModels, modelVariables } from './models.js';
 import type { OutgoingSources } from './outgoing-settings.js';
@@ -42,6 +48,7 @@ export type Config = {
   readonly dkim: Dkim | null;
   /** The issuers of `gateway.session.issuers` with their keys. */
   readonly issuers: readonly ConfiguredIssuer[];
+  readonly askedIssuers: readonly ConfiguredAskedIssuer[];
   /** Reads an environment variable. A policy names the variables of its secrets. */
   readonly readVariable: (name: string) => string | undefined;
   /** Variables that look like settings, are none, and were not read so far. Call it once the policy is loaded. */
@@ -200,9 +207,9 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const isProduction = env.NODE_ENV === 'production';
   const isDemo = named === undefined && !isProduction && options.runsService && (settings?.demo ?? true);
   const usesSimpleIssuer = secrets.hostJwtSecret !== null;
-  const { issuers, faults: issuerFaults } = options.runsGateway
+  const { faults: issuerFaults, ...accepted } = options.runsGateway
     ? loadIssuers(parsed.tree, { env, folder, usesSimpleIssuer, strongSecrets: isProduction })
-    : { issuers: [], faults: [] };
+    : { issuers: [], askedIssuers: [], faults: [] };
   const { dkimKey } = secrets;
   const { outgoing, ...loaded } = loadOutgoing(settings, { env, isProduction, dkimKey, folder });
   const needs = needsOf(settings, options, { isProduction, isDemo, listsIssuers: listsIssuers(parsed.tree) });
@@ -223,7 +230,7 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
     settings,
     secrets,
     ...outgoing,
-    issuers,
+    ...accepted,
     folder,
     isProduction,
     isDemo,

@@ -22,6 +22,7 @@ import {
   secretKey,
 } from '../keys/jwt-keys.js';
 import { weaknessOf } from '../keys/secret-strength.js';
+import { askSetting, type ConfiguredAsk, readAsk } from './asked-issuer.js';
 
 const text = z.string().min(1);
 
@@ -38,12 +39,18 @@ const shape = {
   algorithms: z
     .array(z.enum(jwtAlgorithms))
     .min(1)
-    .describe(`accepted signatures, of ${jwtAlgorithms.join(', ')}`),
+    .optional()
+    .describe(`accepted signatures, of ${jwtAlgorithms.join(', ')}; not for an issuer with \`ask\``),
   clockToleranceSeconds: clockTolerance.describe('how much its clock may differ'),
-  jwksUrl: text.optional().describe('its keys, by exactly one of these four: address of its JWKS'),
+  discover: z
+    .literal(true)
+    .optional()
+    .describe('its keys, by exactly one of these six: true: its OpenID document says where they are'),
+  jwksUrl: text.optional().describe('address of its JWKS'),
   publicKeyFile: text.optional().describe('file of public keys: PEM, JWK or JWKS'),
   publicKey: text.optional().describe('a public key in PEM'),
   secretVariable: text.optional().describe('environment variable of an HS256 secret, at least 32 characters'),
+  ask: askSetting.optional(),
 };
 
 /** The setting `gateway.session.issuers`. */
@@ -51,11 +58,18 @@ export const issuersSetting = z.array(z.strictObject(shape)).max(50).default([])
 type IssuerSetting = z.output<typeof issuersSetting>[number];
 type Readable = Partial<IssuerSetting>;
 
-/** An issuer with its keys, or with the URL where it publishes them. */
-export type ConfiguredIssuer = Pick<IssuerSetting, 'issuer' | 'audience' | 'algorithms' | 'clockToleranceSeconds'> & {
-  readonly keys: readonly NamedKey[] | { readonly jwksUrl: string };
+/** Keys of the configuration, or where the issuer publishes them. */
+type IssuerKeys = readonly NamedKey[] | { readonly jwksUrl: string } | { readonly discover: string };
+
+/** An issuer of signed sessions with its keys. */
+export type ConfiguredIssuer = Pick<IssuerSetting, 'issuer' | 'audience' | 'clockToleranceSeconds'> & {
+  readonly algorithms: readonly JwtAlgorithm[];
+  readonly keys: IssuerKeys;
   readonly source: KeySource;
 };
+
+/** An issuer of opaque sessions, whom the host names. */
+export type ConfiguredAskedIssuer = Pick<IssuerSetting, 'issuer'> & { readonly ask: ConfiguredAsk };
 
 /** A faulty setting and how to fix it. */
 export type IssuerFault = { readonly path: string; readonly mend: string };
@@ -70,14 +84,14 @@ export type IssuerSources = {
   readonly strongSecrets?: boolean;
 };
 
-const keyFields = ['jwksUrl', 'publicKeyFile', 'publicKey', 'secretVariable'] as const;
-type KeyField = (typeof keyFields)[number];
+const keyFields = ['discover', 'jwksUrl', 'publicKeyFile', 'publicKey', 'secretVariable', 'ask'] as const;
+type KeyField = Exclude<(typeof keyFields)[number], 'discover' | 'ask'>;
 const listed = keyFields.join(', ');
 const maxFileBytes = 1024 * 1024;
 
 /** A fault of one field. `mend` follows the path in the message. An empty `field` means the issuer as a whole. */
 type Fault = { readonly field: string; readonly mend: string };
-type Found = { readonly keys: ConfiguredIssuer['keys'] | null; readonly faults: readonly Fault[] };
+type Found = { readonly keys: IssuerKeys | null; readonly ask?: ConfiguredAsk; readonly faults: readonly Fault[] };
 
 const faulty = (field: string, mend: string): Found => ({ keys: null, faults: [{ field, mend }] });
 
@@ -87,6 +101,17 @@ const jwksFault = (address: string): string | null => {
   if (username !== '' || password !== '') return 'has a user or password in it: key sets are public, leave both out';
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return null;
   return 'must begin with https://, or anybody on the way could put keys of their own in; http:// is for this machine alone';
+};
+
+const discoverFault = (issuer: string | undefined): string | null => {
+  if (issuer === undefined) return null;
+  const fault = jwksFault(issuer);
+  return fault === null ? null : `looks for keys at the address of the issuer, and \`issuer\` ${fault}`;
+};
+
+const readDiscover = (issuer: string | undefined): Found => {
+  const mend = discoverFault(issuer);
+  return mend === null ? { keys: { discover: issuer ?? '' }, faults: [] } : faulty('discover', mend);
 };
 
 const readJwksUrl = (url: string): Found => {
@@ -133,13 +158,13 @@ const readSecret = (name: string, { env, strongSecrets = false }: IssuerSources)
   );
 };
 
-const readKeySource = (field: KeyField, value: string, sources: IssuerSources): Found => {
+const readKeyField = (field: KeyField, value: string, sources: IssuerSources): Found => {
   if (field === 'jwksUrl') return readJwksUrl(value);
   if (field === 'publicKeyFile') return readKeyFile(value, sources.folder);
   return field === 'publicKey' ? readKeys(field, value) : readSecret(value, sources);
 };
 
-const kindFaults = (field: KeyField, algorithms: readonly JwtAlgorithm[]): readonly Fault[] => {
+const kindFaults = (field: KeyField | 'discover', algorithms: readonly JwtAlgorithm[]): readonly Fault[] => {
   const isSecret = field === 'secretVariable';
   if (isSecret && algorithms.some((algorithm) => algorithm !== 'HS256')) {
     return [{ field: 'algorithms', mend: 'must be [HS256] alone where the key is a secret (secretVariable)' }];
@@ -155,7 +180,7 @@ const kindFaults = (field: KeyField, algorithms: readonly JwtAlgorithm[]): reado
   return [];
 };
 
-const fitFaults = (field: KeyField, keys: readonly NamedKey[], algorithms: readonly JwtAlgorithm[]): readonly Fault[] =>
+const fitFaults = (field: string, keys: readonly NamedKey[], algorithms: readonly JwtAlgorithm[]): readonly Fault[] =>
   algorithms
     .filter((algorithm) => keysFor(keys, algorithm).length === 0)
     .map((algorithm) => ({
@@ -163,23 +188,55 @@ const fitFaults = (field: KeyField, keys: readonly NamedKey[], algorithms: reado
       mend: `has no key for ${algorithm}: give one, or take ${algorithm} out of algorithms`,
     }));
 
-const readIssuerKeys = (raw: object, given: Readable, sources: IssuerSources): Found => {
+/** Opaque sessions have no signature and no audience that could be checked. */
+const askedFaults = (raw: object): readonly Fault[] =>
+  ['algorithms', 'audience', 'clockToleranceSeconds'].flatMap((field) =>
+    field in raw ? [{ field, mend: 'is for signed sessions, and an issuer with `ask` has none: leave it out' }] : [],
+  );
+
+const readAsked = (raw: object, { ask: setting }: Readable, sources: IssuerSources): Found => {
+  const faults = askedFaults(raw);
+  if (setting === undefined) return { keys: null, faults };
+  const { ask, faults: found } = readAsk(setting, sources);
+  return { keys: null, ask, faults: [...faults, ...found] };
+};
+
+const readSigned = (
+  field: KeyField | 'discover',
+  raw: object,
+  { issuer, ...given }: Readable,
+  sources: IssuerSources,
+): Found => {
+  const { algorithms } = given;
+  const value = given[field];
+  const missing =
+    'algorithms' in raw
+      ? []
+      : [
+          {
+            field: 'algorithms',
+            mend: `is missing: name those that the issuer signs with, of ${jwtAlgorithms.join(', ')}`,
+          },
+        ];
+  if (value === undefined) return { keys: null, faults: missing };
+  const found = field === 'discover' ? readDiscover(issuer) : readKeyField(field, String(value), sources);
+  const kinds = kindFaults(field, algorithms ?? []);
+  const isFixed = Array.isArray(found.keys);
+  const fits = kinds.length === 0 && isFixed ? fitFaults(field, found.keys, algorithms ?? []) : [];
+  return { keys: found.keys, faults: [...missing, ...found.faults, ...kinds, ...fits] };
+};
+
+const readKeySource = (raw: object, given: Readable, sources: IssuerSources): Found => {
   const fields = keyFields.filter((field) => field in raw);
   const [field, ...others] = fields;
   if (field === undefined) return faulty('', `has no key: give one of ${listed}`);
   if (others.length > 0) return faulty('', `has ${fields.join(' and ')}: keep exactly one of ${listed}`);
-  const value = given[field];
-  if (value === undefined) return { keys: null, faults: [] };
-  const found = readKeySource(field, value, sources);
-  const algorithms = given.algorithms ?? [];
-  const kinds = kindFaults(field, algorithms);
-  const isFixed = found.keys !== null && !('jwksUrl' in found.keys);
-  const fits = kinds.length === 0 && isFixed ? fitFaults(field, found.keys, algorithms) : [];
-  return { keys: found.keys, faults: [...found.faults, ...kinds, ...fits] };
+  return field === 'ask' ? readAsked(raw, given, sources) : readSigned(field, raw, given, sources);
 };
 
 /** Where the issuer's keys are kept, for operators. A query of an address may hold a credential. */
-const sourceOf = ({ jwksUrl, publicKeyFile, secretVariable }: Readable): KeySource => {
+const sourceOf = ({ issuer, discover, jwksUrl, publicKeyFile, secretVariable }: Readable): KeySource => {
+  if (discover !== undefined && issuer !== undefined) return { kind: 'jwks', name: issuer };
   if (jwksUrl !== undefined) {
     const { origin, pathname } = new URL(jwksUrl);
     return { kind: 'jwks', name: `${origin}${pathname}` };
@@ -220,28 +277,44 @@ const entriesOf = (tree: unknown): readonly unknown[] => {
 
 /** The environment variables that the issuers of a configuration file name. */
 export const issuerVariables = (tree: unknown): readonly string[] =>
-  entriesOf(tree).flatMap((entry) =>
-    isRecord(entry) && typeof entry.secretVariable === 'string' ? [entry.secretVariable] : [],
-  );
+  entriesOf(tree)
+    .flatMap((entry) => (isRecord(entry) ? [entry, entry.ask] : []))
+    .flatMap((entry) => (isRecord(entry) && typeof entry.secretVariable === 'string' ? [entry.secretVariable] : []));
 
 /** Whether a configuration file lists any issuer. */
 export const listsIssuers = (tree: unknown): boolean => entriesOf(tree).length > 0;
+
+export type LoadedIssuers = {
+  readonly issuers: readonly ConfiguredIssuer[];
+  readonly askedIssuers: readonly ConfiguredAskedIssuer[];
+  readonly faults: readonly IssuerFault[];
+};
+
+type ReadIssuer = Found & { readonly given: Readable };
+
+// A field that is left out has the schema's default; one that is malformed is undefined.
+const signedOf = ({ given, keys }: ReadIssuer): readonly ConfiguredIssuer[] => {
+  const { issuer, algorithms, audience, clockToleranceSeconds } = given;
+  if (issuer === undefined || algorithms === undefined || keys === null) return [];
+  if (audience === undefined || clockToleranceSeconds === undefined) return [];
+  return [{ issuer, algorithms, audience, clockToleranceSeconds, keys, source: sourceOf(given) }];
+};
+
+const askedOf = ({ given: { issuer }, ask }: ReadIssuer): readonly ConfiguredAskedIssuer[] =>
+  issuer === undefined || ask === undefined ? [] : [{ issuer, ask }];
 
 /**
  * Reads the issuers of a configuration file, even if other settings have faults. Faults that the schema reports are not
  * repeated.
  */
-export const loadIssuers = (
-  tree: unknown,
-  sources: IssuerSources,
-): { readonly issuers: readonly ConfiguredIssuer[]; readonly faults: readonly IssuerFault[] } => {
+export const loadIssuers = (tree: unknown, sources: IssuerSources): LoadedIssuers => {
   const { issuer: simple } = sessionOf(tree);
   const simpleIssuer = sources.usesSimpleIssuer && typeof simple === 'string' ? simple : null;
   const entries = entriesOf(tree).map((entry) => (isRecord(entry) ? entry : {}));
   const all = entries.map(readable);
-  const read = all.map((given, index) => {
-    const { keys, faults } = readIssuerKeys(entries[index] ?? {}, given, sources);
-    return { given, keys, faults: [...twiceFault(all, index, simpleIssuer), ...faults] };
+  const read = all.map((given, index): ReadIssuer => {
+    const found = readKeySource(entries[index] ?? {}, given, sources);
+    return { ...found, given, faults: [...twiceFault(all, index, simpleIssuer), ...found.faults] };
   });
   const faults = read.flatMap(({ faults: found }, index) =>
     found.map(({ field, mend }) => ({
@@ -249,12 +322,5 @@ export const loadIssuers = (
       mend,
     })),
   );
-  const issuers = read.flatMap(({ given, keys }) => {
-    const { issuer, algorithms, audience, clockToleranceSeconds } = given;
-    // A field that is left out has the schema's default; one that is malformed is undefined.
-    if (issuer === undefined || algorithms === undefined || keys === null) return [];
-    if (audience === undefined || clockToleranceSeconds === undefined) return [];
-    return [{ issuer, algorithms, audience, clockToleranceSeconds, keys, source: sourceOf(given) }];
-  });
-  return { issuers, faults };
+  return { issuers: read.flatMap(signedOf), askedIssuers: read.flatMap(askedOf), faults };
 };

@@ -218,6 +218,20 @@ export const assertStillValid = (token: VerifiedJwt, nowSeconds: number): void =
   }
 };
 
+/** What a token says of itself. Nothing of it is verified: for people who look for a fault. */
+export type UnverifiedJwt = {
+  readonly header: { readonly algorithm: string; readonly keyId: string | null };
+  readonly claims: JwtClaims;
+};
+
+/** Null: the text is no JWT. */
+export const readUnverified = (token: string): UnverifiedJwt | null => {
+  const decoded = jwt.decode(token, { complete: true });
+  if (decoded === null || !isRecord(decoded.payload)) return null;
+  const { alg, kid } = decoded.header;
+  return { header: { algorithm: String(alg), keyId: kid ?? null }, claims: decoded.payload };
+};
+
 /** Throws if issuers cannot be told apart or accept nothing. Both are bugs in the calling code. */
 export const assertIssuers = (issuers: readonly JwtIssuer[]): void => {
   const names = issuers.map(({ issuer }) => issuer);

@@ -23,19 +23,23 @@ export const readsOnly = ({ method }: Pick<IncomingMessage, 'method'>): boolean 
   method === 'GET' || method === 'HEAD';
 
 /**
- * Returns the cookie's value. If several cookies of that name have different values, returns the empty string, which is
- * refused.
+ * Returns the cookie's value as it was sent. If several cookies of that name have different values, returns the empty
+ * string, which is refused.
  */
-export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string | null => {
+export const rawCookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string | null => {
   const values = (cookie ?? '')
     .split(';')
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1).replace(/^"(.*)"$/, '$1'));
+    .map((pair) => pair.slice(name.length + 1));
   const [first] = values;
   if (first === undefined) return null;
   return values.every((value) => value === first) ? first : '';
 };
+
+/** As `rawCookieOf`, without the quotes around the value. */
+export const cookieOf = (headers: IncomingHttpHeaders, name: string): string | null =>
+  rawCookieOf(headers, name)?.replace(/^"(.*)"$/, '$1') ?? null;
 
 type Note = { readonly requestId: string } & Partial<Pick<DispatchResponse, 'operation' | 'refused'>>;
 
