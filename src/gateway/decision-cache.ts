@@ -8,8 +8,8 @@ import type { Session } from './authenticate/signed-session.js';
 import type { ForgetClient } from './common/eraser.js';
 import { dropWhere } from './common/eraser.js';
 import type { EmbedTokenBody } from './common/wire.js';
+import { type CelValue, type ClaimSchema, celClaims } from './policy/claim-values.js';
 import type { Grant } from './policy/decide.js';
-import type { ClaimSchema } from './policy/expression.js';
 import { type Policy, policyFor } from './policy/policy.js';
 import { readsTime } from './policy/validity.js';
 import type { GuestToken } from './token/token.js';
@@ -51,14 +51,20 @@ const textOf = ({ tenant, embeds, timezone }: EmbedTokenBody): string =>
     : JSON.stringify([tenant ?? null, embeds ?? null, timezone ?? null]);
 
 /** Differs for every two values that an expression could tell apart. JSON alone loses -0 and infinity. */
-const claimText = (value: unknown): string => {
+const claimText = (value: CelValue | undefined): string => {
+  if (value === undefined) return '';
   if (typeof value === 'number') return `#${Object.is(value, -0) ? '-0' : value}`;
-  return value === undefined ? '' : JSON.stringify(value);
+  if (typeof value === 'bigint') return `${value}`;
+  if (value instanceof Map)
+    return `{${[...value].map(([name, item]) => JSON.stringify(name) + claimText(item)).join()}}`;
+  return Array.isArray(value) ? `[${value.map(claimText).join()}]` : JSON.stringify(value);
 };
 
-/** The claims that the policy's expressions can read, in the order of its schema. */
-const claimsOf = ({ claims }: Session, schema: ClaimSchema): readonly string[] =>
-  Object.keys(schema).map((name) => (Object.hasOwn(claims, name) ? claimText(claims[name]) : ''));
+/** The claims that the policy's expressions can read, as these read them, in the order of its schema. */
+const claimsOf = ({ claims }: Session, schema: ClaimSchema): readonly string[] => {
+  const read = celClaims(claims, schema);
+  return Object.keys(schema).map((name) => claimText(read[name]));
+};
 
 type Entry = { readonly policy: Policy; readonly clientId: string; readonly key: string; readonly decision: Decision };
 type RememberedKey = {

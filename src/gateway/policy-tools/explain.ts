@@ -7,8 +7,9 @@ import { errors } from '../../model/errors.js';
 import { Refusal } from '../../model/refusal.js';
 import { UpstreamRefusal } from '../../platform/http/interface/client.js';
 import type { GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
+import { misfits } from '../policy/claim-values.js';
 import { combineRestrictions } from '../policy/combine.js';
-import { celClaims, ExpressionFault } from '../policy/expression.js';
+import { ExpressionFault } from '../policy/expression.js';
 import type { Policy } from '../policy/policy.js';
 import { type FieldRecord, recordBounds, recordOf } from '../policy/record.js';
 import type { TenantOf } from '../tenant/resolve.js';
@@ -76,12 +77,11 @@ const placeholderOf = (dashboardId: string) => [
 
 const claimNotes = ({ claims }: Policy, { claims: given }: PolicyCase): readonly string[] => {
   const registered = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti'];
-  const read = celClaims(given, claims);
-  const mistyped = Object.keys(read).filter((name) => read[name] === null);
   const unread = Object.keys(given).filter((name) => !Object.hasOwn(claims, name) && !registered.includes(name));
   return [
-    ...mistyped.map(
-      (name) => `Claim "${name}" is no ${claims[name]}, as the policy declares it: what reads it is undecided.`,
+    ...[...misfits(given, claims)].map(
+      ([name, place]) =>
+        `Claim "${name}" is no ${claims[name]}, as the policy declares it${place === name ? '' : ` (at ${place})`}: what reads it is undecided.`,
     ),
     ...unread.map((name) => `The policy declares no claim "${name}" (session.claims), so it is never read.`),
   ];

@@ -13,6 +13,7 @@ import type { Session } from '../authenticate/signed-session.js';
 import { dashboardIdOf } from '../common/dashboard-id.js';
 import type { Reason } from '../common/reasons.js';
 import type { EmbedTokenBody } from '../common/wire.js';
+import { celClaims } from './claim-values.js';
 import {
   type AppliedRestriction,
   accessPermissionsOf,
@@ -27,7 +28,7 @@ import {
   type Restriction,
   restrictionOf,
 } from './combine.js';
-import { celClaims, type Expression, ExpressionFault, type PolicyVariables, refuseUnsafeClaim } from './expression.js';
+import { type Expression, ExpressionFault, type PolicyVariables, refuseUnsafeClaim } from './expression.js';
 import { maxClaimList } from './expression-cost.js';
 import { celMoment } from './moment.js';
 import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy.js';

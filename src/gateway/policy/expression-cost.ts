@@ -19,16 +19,26 @@ export const maxPolicyCost = 1_000_000;
  */
 export const evaluationsOverTime = 80;
 
-/** The maximum length of a list, and the shape of its elements. Null if the value is not a list. */
-export type Shape = { readonly size: number; readonly element: Shape } | null;
-/** Shapes of the variables by path, such as `user.roles`. */
+/**
+ * What a value can hold: a list or a map with its maximum length, or an object with its declared members. Null: a value
+ * without parts.
+ */
+export type Shape =
+  | { readonly kind: 'list' | 'map'; readonly size: number; readonly element: Shape }
+  | { readonly kind: 'object'; readonly members: ReadonlyMap<string, Shape> }
+  | null;
+/** Shapes of the variables by name. */
 export type Shapes = ReadonlyMap<string, Shape>;
+type List = Extract<Shape, { readonly size: number }>;
 type Costed = { readonly cost: number; readonly shape: Shape };
 
-export const listOf = (element: Shape, size = maxClaimList): Shape => ({ size, element });
+export const listOf = (element: Shape, size = maxClaimList): List => ({ kind: 'list', size, element });
+/** A map of a claim. Going through it reads its keys. */
+export const mapOf = (element: Shape): List => ({ kind: 'map', size: maxClaimList, element });
+export const objectOf = (members: ReadonlyMap<string, Shape>): Shape => ({ kind: 'object', members });
 
 /** An unknown value could be a list of the session. */
-const unknown: Shape = listOf(null);
+const unknown = listOf(null);
 
 const comprehensions = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
@@ -40,29 +50,52 @@ const nodesIn = (value: unknown): readonly ASTNode[] => {
   return Array.isArray(value) ? value.flatMap(nodesIn) : [];
 };
 
-/** Returns the path of a variable as text, such as `user.claims.groups`. Undefined if the node is not a plain path. */
-const pathOf = ({ op, args }: ASTNode): string | undefined => {
-  if (op === 'id') return String(args);
-  if (op !== '.' || !Array.isArray(args) || !isNode(args[0])) return undefined;
-  const parent = pathOf(args[0]);
-  return parent === undefined ? undefined : `${parent}.${String(args[1])}`;
+const isCel = (node: unknown): boolean => isNode(node) && node.op === 'id' && node.args === 'cel';
+
+const sum = (parts: readonly Costed[]): number => parts.reduce((cost, part) => cost + part.cost, 0);
+const sizeOf = (shape: Shape): number => (shape === null || shape.kind === 'object' ? 1 : shape.size);
+
+/** The number of values in the shape, which a comparison of two such values may read. */
+const weightOf = (shape: Shape): number => {
+  if (shape === null) return 1;
+  if (shape.kind !== 'object') return shape.size * weightOf(shape.element);
+  return [...shape.members.values()].reduce((weight, member) => weight + weightOf(member), 1);
+};
+const heaviest = (shapes: Iterable<Shape>): Shape => {
+  let found: Shape = null;
+  for (const shape of shapes) if (shape !== null && weightOf(shape) >= weightOf(found)) found = shape;
+  return found;
+};
+const elementOf = (shape: Shape): Shape => (shape === null || shape.kind === 'object' ? null : shape.element);
+
+/** The shape of a member. An undeclared one is unknown. */
+const memberOf = (shape: Shape, name: string): Shape => {
+  if (shape?.kind === 'map') return shape.element;
+  const member = shape?.kind === 'object' ? shape.members.get(name) : undefined;
+  return member === undefined ? unknown : member;
 };
 
-const sizeOf = (shape: Shape): number => shape?.size ?? 1;
-const sum = (parts: readonly Costed[]): number => parts.reduce((cost, part) => cost + part.cost, 0);
-const longest = (shapes: readonly Shape[]): Shape =>
-  shapes.reduce<Shape>((found, shape) => (shape !== null && sizeOf(shape) >= sizeOf(found) ? shape : found), null);
+/** The shape at an index that is known only at evaluation. */
+const entryOf = (shape: Shape): Shape => {
+  if (shape === null) return null;
+  return (shape.kind === 'object' ? heaviest(shape.members.values()) : shape.element) ?? unknown;
+};
+
+/** What a loop goes through: a list, or the keys of a map. */
+const iterated = (shape: Shape): List => {
+  if (shape?.kind === 'map') return listOf(null, shape.size);
+  return shape?.kind === 'list' ? shape : unknown;
+};
 
 /** Returns the cost of a loop over its receiver. Its body runs once for each entry. */
 const costOfLoop = (name: string, receiver: Costed, given: readonly ASTNode[], shapes: Shapes): Costed => {
   const [variable, ...bodies] = given;
-  const list = receiver.shape ?? unknown;
-  const inner = new Map([...shapes, [String(variable?.args), list?.element ?? null]]);
+  const list = iterated(receiver.shape);
+  const inner = new Map([...shapes, [String(variable?.args), list.element]]);
   const costed = bodies.map((body) => costOf(body, inner));
-  const size = sizeOf(list);
-  const cost = 1 + receiver.cost + size * (1 + sum(costed));
+  const cost = 1 + receiver.cost + list.size * (1 + sum(costed));
   if (name === 'filter') return { cost, shape: list };
-  return { cost, shape: name === 'map' ? listOf(costed.at(-1)?.shape ?? null, size) : null };
+  return { cost, shape: name === 'map' ? listOf(costed.at(-1)?.shape ?? null, list.size) : null };
 };
 
 const costOfCall = ({ op, args }: ASTNode, shapes: Shapes): Costed => {
@@ -70,7 +103,7 @@ const costOfCall = ({ op, args }: ASTNode, shapes: Shapes): Costed => {
   const [receiver, given] = op === 'rcall' ? [first, nodesIn(rest)] : [undefined, nodesIn(first)];
   const on = isNode(receiver) ? costOf(receiver, shapes) : { cost: 0, shape: null };
   if (op === 'rcall' && comprehensions.has(name)) return costOfLoop(name, on, given, shapes);
-  if (name === 'bind' && isNode(receiver) && pathOf(receiver) === 'cel') {
+  if (name === 'bind' && isCel(receiver)) {
     const [variable, value, body] = given as readonly [ASTNode, ASTNode, ASTNode];
     const bound = costOf(value, shapes);
     const { cost, shape } = costOf(body, new Map([...shapes, [String(variable.args), bound.shape]]));
@@ -83,35 +116,50 @@ const costOfCall = ({ op, args }: ASTNode, shapes: Shapes): Costed => {
   return { cost: cost + (name === 'join' ? sizeOf(on.shape) : 0), shape: null };
 };
 
-/** Returns the cost of an operator. Comparing or joining two lists reads both, and a search reads the whole list. */
+/**
+ * Returns the cost of an operator. Comparing two values reads both, a search reads all that it looks through, and
+ * joining two lists reads their entries.
+ */
 const costOfOperator = (op: string, parts: readonly Costed[]): Costed => {
   const cost = 1 + sum(parts);
-  const lists = parts.map(({ shape }) => shape).filter((shape) => shape !== null);
-  const entries = lists.reduce((count, list) => count + sizeOf(list), 0);
-  if (op === '[]') return { cost, shape: parts[0]?.shape === null ? null : (parts[0]?.shape?.element ?? unknown) };
-  if (op === '?:') return { cost, shape: longest(parts.slice(1).map(({ shape }) => shape)) };
-  const isCompared = ['==', '!=', 'in', '+'].includes(op);
-  if (op === '+' && lists.length > 0)
-    return { cost: cost + entries, shape: listOf(longest(lists)?.element ?? null, entries) };
-  return { cost: cost + (isCompared ? entries : 0), shape: null };
+  const shapes = parts.map(({ shape }) => shape).filter((shape) => shape !== null);
+  if (op === '[]') return { cost, shape: entryOf(parts[0]?.shape ?? null) };
+  if (op === '?:') return { cost, shape: heaviest(parts.slice(1).map(({ shape }) => shape)) };
+  if (op === '+' && shapes.length > 0) {
+    const entries = shapes.reduce((count, shape) => count + sizeOf(shape), 0);
+    return { cost: cost + entries, shape: listOf(heaviest(shapes.map(elementOf)), entries) };
+  }
+  // Finding a name in a map reads no entry.
+  const isRead = op === '==' || op === '!=' || (op === 'in' && parts[1]?.shape?.kind !== 'map');
+  if (!isRead) return { cost, shape: null };
+  return { cost: shapes.reduce((read, shape) => read + weightOf(shape), cost), shape: null };
+};
+
+/** The name of a member that the text itself has: `claims.o` or `claims["o"]`. */
+const namedMember = ({ op, args }: ASTNode): string | undefined => {
+  if (op === '.') return args[1];
+  return op === '[]' && args[1].op === 'value' && typeof args[1].args === 'string' ? args[1].args : undefined;
 };
 
 const costOf = (node: ASTNode, shapes: Shapes): Costed => {
   const { op, args } = node;
-  const path = pathOf(node);
-  const known = path === undefined ? undefined : shapes.get(path);
-  if (known !== undefined) return { cost: path?.split('.').length ?? 1, shape: known };
   if (op === 'value') return { cost: 1, shape: null };
+  if (op === 'id') {
+    const known = shapes.get(args);
+    return { cost: 1, shape: known === undefined ? unknown : known };
+  }
   if (op === 'call' || op === 'rcall') return costOfCall(node, shapes);
   const parts = nodesIn(args).map((part) => costOf(part, shapes));
   if (op === 'list') {
-    const element = longest(parts.map(({ shape }) => shape));
+    const element = heaviest(parts.map(({ shape }) => shape));
     return { cost: 1 + sum(parts), shape: listOf(element, parts.length) };
   }
-  // The values of a map or an undeclared field are unknown.
-  if (op === 'id' || op === '.' || op === '.?' || op === '[?]') return { cost: 1 + sum(parts), shape: unknown };
+  const member = namedMember(node);
+  if (member !== undefined) return { cost: 1 + sum(parts), shape: memberOf(parts[0]?.shape ?? null, member) };
+  // The values of a map in the expression are unknown.
+  if (op === '.?' || op === '[?]') return { cost: 1 + sum(parts), shape: unknown };
   return costOfOperator(op, parts);
 };
 
-/** Returns the steps of one evaluation. `shapes` has every variable, and every declared field of a variable. */
+/** Returns the steps of one evaluation. `shapes` has every variable. */
 export const expressionCost = (ast: ASTNode, shapes: Shapes): number => costOf(ast, shapes).cost;

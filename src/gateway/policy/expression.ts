@@ -4,27 +4,19 @@
  * user.
  */
 import { type ASTNode, TypeError as CheckError, Environment, ParseError } from '@marcbachmann/cel-js';
-import { isUnsafeNumber, safeAsText } from '../../model/filter/exact-number.js';
+import { safeAsText } from '../../model/filter/exact-number.js';
 import { Refusal } from '../../model/refusal.js';
 import type { JwtClaims } from '../../platform/keys/jwt.js';
+import { type CelClaims, type ClaimPlan, type ClaimSchema, claimPlan, unsafeClaims } from './claim-values.js';
 import {
   evaluationsOverTime,
   expressionCost,
   listOf,
   maxClaimList,
-  maxClaimText,
   maxExpressionCost,
-  type Shape,
+  objectOf,
   type Shapes,
 } from './expression-cost.js';
-
-export const claimTypes = ['string', 'int', 'double', 'bool', 'list<string>'] as const;
-export type ClaimType = (typeof claimTypes)[number];
-export type ClaimSchema = Readonly<Record<string, ClaimType>>;
-
-/** The value of a claim in CEL's types. */
-export type CelValue = string | bigint | number | boolean | readonly string[] | null;
-export type CelClaims = Readonly<Record<string, CelValue>>;
 
 export type SessionVariables = { readonly claims: CelClaims };
 export type PolicyVariables = {
@@ -67,51 +59,6 @@ export type ExpressionError = { readonly message: string; readonly offset: numbe
 const maxComprehensionDepth = 2;
 const comprehensions = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
-/**
- * Replaces a claim of another type than the declared one, so that reading it is a type error. A missing claim is
- * different: `has()` returns false for it.
- */
-const mismatch = null;
-
-const celClaim = (value: unknown, type: ClaimType): CelValue => {
-  switch (type) {
-    case 'string':
-      return typeof value === 'string' && value.length <= maxClaimText ? value : mismatch;
-    case 'bool':
-      return typeof value === 'boolean' ? value : mismatch;
-    case 'double':
-      return typeof value === 'number' ? value : mismatch;
-    case 'int':
-      return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : mismatch;
-    case 'list<string>':
-      return Array.isArray(value) && value.length <= maxClaimList && value.every((item) => typeof item === 'string')
-        ? value
-        : mismatch;
-  }
-};
-
-const convertClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
-  const result: Record<string, CelValue> = Object.create(null);
-  for (const [name, type] of Object.entries(schema)) {
-    if (Object.hasOwn(claims, name) && claims[name] !== undefined) result[name] = celClaim(claims[name], type);
-  }
-  return result;
-};
-
-const converted = new WeakMap<JwtClaims, { readonly schema: ClaimSchema; readonly values: CelClaims }>();
-
-/**
- * Returns the declared claims of a session in CEL's types. The result is cached with the claims for the latest schema,
- * so that the steps of one request convert them once. Claims must not change after the first call.
- */
-export const celClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
-  const last = converted.get(claims);
-  if (last?.schema === schema) return last.values;
-  const values = convertClaims(claims, schema);
-  converted.set(claims, { schema, values });
-  return values;
-};
-
 const isNode = (value: unknown): value is ASTNode =>
   typeof value === 'object' && value !== null && 'op' in value && 'args' in value && 'start' in value;
 
@@ -121,6 +68,45 @@ const children = (value: unknown): readonly ASTNode[] => {
 };
 
 const callName = (node: ASTNode): string | null => (node.op === 'call' || node.op === 'rcall' ? node.args[0] : null);
+
+/** What the library keeps with a node. Its types do not have it. */
+type Checker = { readonly check: (node: ASTNode, context: unknown) => unknown };
+type HasMeta = {
+  readonly macro?: { typeCheck: (checker: Checker, macro: unknown, context: unknown) => unknown };
+};
+const metaOf = (node: ASTNode): HasMeta => ('meta' in node ? Object(node.meta) : {});
+
+/** Whether the names of the node's members are those of claims or of a variable: `has` of an unknown one is false. */
+const hasOpenMembers = (node: ASTNode): boolean =>
+  node.op === 'id'
+    ? ['claims', 'user', 'tenant'].includes(node.args)
+    : node.op === '.' && node.args[1] === 'claims' && node.args[0].op === 'id' && node.args[0].args === 'user';
+
+/** Writes `a["b"]` as `a.b`: the library's `has` takes no other form. */
+const nameMembers = (node: ASTNode): void => {
+  if (node.op === '[]' && node.args[1].op === 'value' && typeof node.args[1].args === 'string')
+    Object.assign(node, { op: '.', args: [node.args[0], node.args[1].args] });
+  if (node.op === '.') nameMembers(node.args[0]);
+};
+
+/**
+ * Lets `has` name a member in brackets, such as a claim whose name is a URL, and checks the members of declared objects
+ * in it, which the library does not.
+ */
+const checkPresence = (node: ASTNode): void => {
+  const [argument] = callName(node) === 'has' ? children(node.args) : [];
+  const { macro } = metaOf(node);
+  if (argument !== undefined && macro !== undefined) {
+    nameMembers(argument);
+    const typeCheck = macro.typeCheck;
+    macro.typeCheck = (checker, itself, context) => {
+      const type = typeCheck(checker, itself, context);
+      if (argument.op === '.' && !hasOpenMembers(argument.args[0])) checker.check(argument, context);
+      return type;
+    };
+  }
+  for (const child of children(node.args)) checkPresence(child);
+};
 
 const refusedCall = (node: ASTNode, depth: number, isPresenceRefused: boolean): ExpressionError | null => {
   const name = callName(node);
@@ -152,11 +138,6 @@ const findRefused = (node: ASTNode, depth: number, isPresenceRefused: boolean): 
   return null;
 };
 
-const shapeOf = (type: ClaimType): Shape => (type === 'list<string>' ? listOf(null) : null);
-
-const claimShapes = (path: string, claims: ClaimSchema): readonly (readonly [string, Shape])[] =>
-  Object.entries(claims).map(([name, type]) => [`${path}.${name}`, shapeOf(type)]);
-
 const tooCostly = (cost: number, source: string, readsNow: boolean): ExpressionError => ({
   message:
     `takes up to ${cost.toLocaleString('en')} steps where each list has ${maxClaimList} entries` +
@@ -171,9 +152,9 @@ const namesNow = (node: ASTNode): boolean =>
 const fitsType = (type: string, expected: readonly string[]): boolean =>
   type === 'dyn' || expected.includes(type) || (expected.includes('list<string>') && /^list<(T|dyn)>$/.test(type));
 
-const describe = (error: unknown): ExpressionError => {
+const describe = (error: unknown, { explain }: ClaimPlan): ExpressionError => {
   if (error instanceof ParseError || error instanceof CheckError) {
-    return { message: error.summary, offset: error.range?.start ?? 0 };
+    return { message: explain(error.summary), offset: error.range?.start ?? 0 };
   }
   throw error;
 };
@@ -193,16 +174,21 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'evaluation_failed';
 
 const compileIn =
-  <Variables extends Record<string, unknown>>(environment: Environment, shapes: Shapes): Compile<Variables> =>
+  <Variables extends Record<string, unknown>>(
+    environment: Environment,
+    shapes: Shapes,
+    plan: ClaimPlan,
+  ): Compile<Variables> =>
   ({ source, at, expected, isPresenceRefused = false }) => {
     try {
       const program = environment.parse(source);
       const refused = findRefused(program.ast, 0, isPresenceRefused);
       if (refused !== null) return refused;
+      checkPresence(program.ast);
       const { valid, type = 'dyn', error } = program.check();
-      if (!valid) return describe(error);
+      if (!valid) return describe(error, plan);
       if (!fitsType(type, expected)) {
-        return { message: `gives ${type} where ${expected.join(' or ')} is needed`, offset: 0 };
+        return { message: `gives ${plan.explain(type)} where ${expected.join(' or ')} is needed`, offset: 0 };
       }
       const readsNow = namesNow(program.ast);
       const cost = expressionCost(program.ast, shapes) * (readsNow ? evaluationsOverTime : 1);
@@ -216,7 +202,7 @@ const compileIn =
       };
       return { source, at, readsNow, cost, evaluate };
     } catch (error) {
-      return describe(error);
+      return describe(error, plan);
     }
   };
 
@@ -226,38 +212,52 @@ const base = new Environment({ limits: { maxAstNodes: 500, maxDepth: 50, maxList
 /** Compiles the expressions of one policy: those over `claims`, and those over `user`, `tenant` and `now`. */
 export const createCompilers = (
   claims: ClaimSchema,
-): { readonly session: Compile<SessionVariables>; readonly policy: Compile<PolicyVariables> } => ({
-  session: compileIn(
-    base.clone().registerVariable('claims', { schema: { ...claims } }),
-    new Map(claimShapes('claims', claims)),
-  ),
-  policy: compileIn(
-    base
-      .clone()
-      .registerVariable('user', {
-        schema: { id: 'string', issuer: 'string', roles: 'list<string>', claims: { ...claims } },
-      })
-      .registerVariable('tenant', { schema: { id: 'string' } })
-      .registerVariable('now', 'google.protobuf.Timestamp'),
-    new Map([
-      ...(['user.id', 'user.issuer', 'tenant.id', 'now'] as const).map((path) => [path, null] as const),
-      ['user.roles', listOf(null)],
-      ...claimShapes('user.claims', claims),
-    ]),
-  ),
-});
+): { readonly session: Compile<SessionVariables>; readonly policy: Compile<PolicyVariables> } => {
+  const plan = claimPlan(claims);
+  return {
+    session: compileIn(
+      plan.register(base.clone()).registerVariable('claims', { schema: { ...plan.fields } }),
+      new Map([['claims', plan.shape]]),
+      plan,
+    ),
+    policy: compileIn(
+      plan
+        .register(base.clone())
+        .registerVariable('user', {
+          schema: { id: 'string', issuer: 'string', roles: 'list<string>', claims: { ...plan.fields } },
+        })
+        .registerVariable('tenant', { schema: { id: 'string' } })
+        .registerVariable('now', 'google.protobuf.Timestamp'),
+      new Map([
+        [
+          'user',
+          objectOf(
+            new Map([
+              ['id', null],
+              ['issuer', null],
+              ['roles', listOf(null)],
+              ['claims', plan.shape],
+            ]),
+          ),
+        ],
+        ['tenant', objectOf(new Map([['id', null]]))],
+        ['now', null],
+      ]),
+      plan,
+    ),
+  };
+};
 
 /** Whether the expression names the claim. A name in a text of it counts too. */
-const isNamed = (source: string, name: string): boolean => source.split(/\W+/).includes(name);
+const isNamed = (source: string, name: string): boolean =>
+  /\W/.test(name) ? source.includes(name) : source.split(/\W+/).includes(name);
 
 /**
  * Throws INVALID_REQUEST_BODY if the expression reads such a claim, whatever type the policy declares. `cause` is why the
  * expression has no value. The message has the claim's name, and no value.
  */
 export const refuseUnsafeClaim = (source: string, claims: JwtClaims, schema: ClaimSchema, cause?: unknown): void => {
-  const name = Object.keys(schema).find(
-    (one) => Object.hasOwn(claims, one) && [claims[one]].flat().some(isUnsafeNumber) && isNamed(source, one),
-  );
+  const name = unsafeClaims(claims, schema).find((one) => isNamed(source, one));
   if (name === undefined) return;
   throw new Refusal('INVALID_REQUEST_BODY', `The session's claim ${JSON.stringify(name)}: ${safeAsText}.`, {
     reason: 'claim-number-unsafe',

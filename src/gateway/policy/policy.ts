@@ -1,5 +1,6 @@
 /** A loaded policy, as the other steps of the gateway use it. load.ts creates it from its files. */
-import type { ClaimSchema, Expression, SessionVariables } from './expression.js';
+import type { ClaimSchema } from './claim-values.js';
+import type { Expression, SessionVariables } from './expression.js';
 import type { PolicyName } from './names.js';
 import type { RestrictionRule, Rule } from './rules.js';
 import type { TemplateSettings } from './schema.js';
@@ -29,6 +30,7 @@ export type Policy = {
   readonly dataApp: string;
   readonly workspace: string;
   readonly datamart: string;
+  /** The declared claims: the text of each type by the claim's name. */
   readonly claims: ClaimSchema;
   readonly tenant: TenantRule;
   readonly roles: Expression<SessionVariables>;

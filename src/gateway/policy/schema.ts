@@ -10,7 +10,7 @@ import { channelName } from '../../platform/config/channels.js';
 import { domainName } from '../../platform/config/settings.js';
 import { filterColumns, identifier } from '../../platform/http/interface/fields.js';
 import { accessSettings } from '../../service/embeds/contract/embeds.js';
-import { claimTypes } from './expression.js';
+import { claimDeclarations } from './claim-schema.js';
 
 /**
  * A template's name. It has no `--`, and no `-` at its ends, so that the first `--` of a dashboard id separates
@@ -273,7 +273,7 @@ export const policySchema = z.strictObject({
   datamart: identifier.describe('The datamart that the copies read.'),
   session: z
     .strictObject({
-      claims: z.record(identifier, z.enum(claimTypes)).describe('The claims that expressions read, with their types.'),
+      claims: claimDeclarations.describe('The claims that expressions read, with their types.'),
       tenant: z
         .union([expression, tenantLookup])
         .describe(

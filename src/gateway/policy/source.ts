@@ -38,12 +38,18 @@ const nodeOffset = (node: unknown): number => (isNode(node) ? node.range?.[0] : 
 /** Faults of one file that are told. To find the place of each takes time, and nobody mends more at once. */
 const mostFaults = 200;
 
+/** What helps where a text has a colon, as the type of a claim `map<string, { id: string }>`. */
+const mendOf = (message: string): string =>
+  message.startsWith('Nested mappings are not allowed')
+    ? '. Write a text that has ": " between quotes, such as "map<string, { id: string }>"'
+    : '';
+
 /** Returns the content of the document. Aliases that cannot be resolved, or that expand too far, are a problem. */
 const readContent = (document: Document): { readonly content: unknown; readonly problems: readonly Problem[] } => {
   const errors = document.errors.map(({ pos, message }) => ({ offset: pos[0], message }));
   const problems = (errors.length > 0 ? errors : findRepeatedKeys(document))
     .slice(0, mostFaults)
-    .map(({ offset, message }) => ({ offset, message: `not valid YAML: ${message}` }));
+    .map(({ offset, message }) => ({ offset, message: `not valid YAML: ${message}${mendOf(message)}` }));
   if (problems.length > 0) return { content: null, problems };
   try {
     return { content: document.toJS(), problems };

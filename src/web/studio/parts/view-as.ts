@@ -6,6 +6,7 @@ import { textOf } from '../base/screen.js';
 import {
   chooseViewer,
   claimOf,
+  isTypedAsJson,
   nameOf,
   type PolicyFacts,
   readViewer,
@@ -13,6 +14,22 @@ import {
   type Viewer,
   watchViewer,
 } from '../base/viewer.js';
+
+const howTyped = (type: string): string => {
+  if (isTypedAsJson(type)) return ', as JSON';
+  return type.includes('list') ? ', separated by commas' : '';
+};
+
+/** Marks the field while its text is no value of the type: the form is then not sent. */
+const checkTyped = ({ target }: Event, type: string): void => {
+  const input = target as HTMLInputElement;
+  input.setCustomValidity('');
+  try {
+    claimOf(input.value, type);
+  } catch {
+    input.setCustomValidity(`Write JSON, as the type says: ${type}`);
+  }
+};
 
 const title = 'View as a tenant’s user';
 
@@ -92,11 +109,8 @@ export class ViewAs extends LitElement {
         <input name="sub" required maxlength="255" autocomplete="off" .value=${textOfClaim(claims.sub) || 'someone'} />
       </label>
       ${own.map(
-        ([
-          name,
-          type,
-        ]) => html`<label>${name} <span class="hint">${type}${type.startsWith('list') ? ', separated by commas' : ''}</span>
-          <input name="claim:${name}" autocomplete="off" .value=${textOfClaim(claims[name])} />
+        ([name, type]) => html`<label>${name} <span class="hint">${type}${howTyped(type)}</span>
+          <input name="claim:${name}" autocomplete="off" .value=${textOfClaim(claims[name], type)} @input=${(event: Event) => checkTyped(event, type)} />
         </label>`,
       )}
       <label>Date <span class="hint">the day on which the policy decides; empty: now</span>
