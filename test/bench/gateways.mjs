@@ -29,9 +29,33 @@ export const createSigners = () => {
   };
 };
 
+/** The organization as claims of providers have it: in objects, a map and a list of objects. */
+export const nestedClaims = {
+  o: { id: 'LAX', rol: 'admin', slg: 'lax' },
+  realm_access: { roles: ['analyst', 'offline_access'] },
+  organization: { LAX: { id: 'LAX', groups: ['a', 'b'] }, SFO: { id: 'SFO' } },
+  memberships: Array.from({ length: 20 }, (_, index) => ({ id: `org-${index}`, roles: ['member'] })),
+};
+
+/** The shipped policy with nested claims instead of flat ones. */
+const nested = (shipped) =>
+  shipped
+    .replace(
+      /^ {2}claims:.*\n/m,
+      `  claims:
+    o: { id: string, rol: string, slg?: string }
+    realm_access: { roles: list<string> }
+    organization: "map<string, { id: string, groups?: list<string> }>"
+    memberships: [{ id: string, roles: list<string> }]
+`,
+    )
+    .replace(/^ {2}tenant: .*$/m, '  tenant: claims.o.id')
+    .replace(/^ {2}roles: .*$/m, '  roles: claims.realm_access.roles');
+
 /** Writes the demo's policy. With `tenants`, it looks tenants up in a table of that many. */
-const writePolicy = (folder, tenants) => {
-  const shipped = readFileSync(join(root, 'config/policies/flights.yaml'), 'utf8');
+const writePolicy = (folder, tenants, isNested) => {
+  const text = readFileSync(join(root, 'config/policies/flights.yaml'), 'utf8');
+  const shipped = isNested ? nested(text) : text;
   const file = join(folder, 'policy.yaml');
   if (tenants === undefined) {
     writeFileSync(file, shipped);
@@ -52,13 +76,17 @@ export const startService = (folder) => {
  * Starts a gateway in its own process with everything on that production uses: limits that the load does not reach,
  * epochs, log, encrypted cache. `from`: the checkout to start.
  */
-export const startGateway = async (folder, name, { service, signers, redisUrl, tenants, from = root }) => {
+export const startGateway = async (
+  folder,
+  name,
+  { service, signers, redisUrl, tenants, isNested = false, from = root },
+) => {
   const own = join(folder, name);
   mkdirSync(own);
   const { demoApiKey } = await credentialsIn(join(folder, 'service'));
   const config = {
     gateway: {
-      policies: writePolicy(own, tenants),
+      policies: writePolicy(own, tenants, isNested),
       policyMayRead: { tables: ['./tenants.csv'] },
       session: { issuers: signers.issuers },
       limits: { userPerMinute: 1_000_000, tenantPerMinute: 1_000_000 },

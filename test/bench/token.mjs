@@ -8,7 +8,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSigners, startGateway, startMounted, startService, startTeam } from './gateways.mjs';
+import { createSigners, nestedClaims, startGateway, startMounted, startService, startTeam } from './gateways.mjs';
 import { inTemporaryFolder, launch, root } from './server.mjs';
 import { connections, inTurns, measure, onFirstCore, tableOf } from './wrk.mjs';
 
@@ -82,7 +82,9 @@ await inTemporaryFolder(async (folder) => {
     for (const tenants of [10, 10_000, 1_000_000]) {
       lookups.push([tenants, await start(startGateway(folder, `lookup-${tenants}`, { ...common, tenants }))]);
     }
-    const asUser = (algorithm) => ['-s', post, '-H', `Authorization: Bearer ${signers.sign[algorithm]({})}`];
+    const asUser = (algorithm, claims = {}) => [
+      ...['-s', post, '-H', `Authorization: Bearer ${signers.sign[algorithm](claims)}`],
+    ];
     const of = (name, server, extra, more = {}) => ({
       name,
       once: (forSeconds) => measure(server, server.url + (more.path ?? '/embed-token'), forSeconds, extra),
@@ -95,6 +97,8 @@ await inTemporaryFolder(async (folder) => {
       if (earlier === undefined) return [now];
       return [now, of(`${name}, before`, cache === 'Redis' ? earlier.redis : earlier.memory, extra, { against: now })];
     };
+    const nested = await start(startGateway(folder, 'nested', { ...common, isNested: true }));
+    const flat = of('gateway, HS256, memory, flat claims', memory, asUser('HS256'), { mark: 1.5 });
     const asHost = ['-s', post, '-H', 'X-User: ann', '-H', `Origin: ${mounted.url}`];
     const empty = of("a host's Express app: its own empty route", mounted, asHost, { path: '/empty' });
     const variants = [
@@ -110,6 +114,10 @@ await inTemporaryFolder(async (folder) => {
           mark: algorithm === 'ES256' ? 0.7 : 0.9,
         }),
       ),
+      flat,
+      of('gateway, HS256, memory, nested claims; against flat claims', nested, asUser('HS256', nestedClaims), {
+        ...{ against: flat, mark: 0.95 },
+      }),
       ...lookups.map(([tenants, server]) =>
         of(`gateway, HS256, memory, tenant looked up among ${tenants.toLocaleString('en')}`, server, asUser('HS256'), {
           mark: 1.5,

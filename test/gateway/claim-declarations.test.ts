@@ -83,12 +83,12 @@ describe('a declaration', () => {
     ['map<string,{id?:string}>', 'map<string, { id?: string }>'],
     ['{ "https://x.example/y": string, b?: list<int>, }', '{ "https://x.example/y": string, b?: list<int> }'],
     ['{}', '{}'],
-  ])('is a text: %s', (text, written) => {
+  ])('a declaration is a text: %s', (text, written) => {
     expect(writeClaimType(parseClaimType(text))).toBe(written);
     expect(writeClaimType(parseClaimType(written))).toBe(written);
   });
 
-  it('is a YAML map or a list with one declaration too, and is kept as its text', () => {
+  it('a declaration is a YAML map or a list with one declaration too, and is kept as its text', () => {
     const { claims } = loadPolicy(policyText('claims.org_id'), 'p.yaml');
     expect(claims).toEqual({
       org_id: 'string',
@@ -122,16 +122,16 @@ describe('a declaration', () => {
     [null],
     [1],
     [{ a: { b: 'nothing' } }],
-  ])('that is none is refused: %j', (value) => {
+  ])('a declaration that is no type is refused: %j', (value) => {
     expect(() => readClaimType(value)).toThrow(ClaimTypeFault);
   });
 
-  it('that is too long or too deep is refused, and never crashes', () => {
+  it('a declaration that is too long or too deep is refused, and never crashes', () => {
     expect(() => readClaimType(`${'list<'.repeat(3_900)}string`)).toThrow('may be nested 6 deep');
     expect(() => readClaimType(`{ ${'a'.repeat(20_000)}: string }`)).toThrow('a type may have 20000 characters');
   });
 
-  it('that is wrong is reported with file, line and column', () => {
+  it('a wrong declaration is reported with file, line and column', () => {
     expect(faultsOf(policyText('claims.o.id', '"[]"', '', '\n    o:\n      id: string\n      rol: strin'))).toEqual([
       expect.stringMatching(/^p\.yaml:9:12 session\.claims\.o\.rol: "strin" is no type of a claim: /),
     ]);
@@ -143,12 +143,12 @@ describe('a declaration', () => {
     ]);
   });
 
-  it('with a colon outside of quotes is told to be quoted', () => {
+  it('a text with a colon outside of quotes is told to be quoted', () => {
     const [fault] = faultsOf(policyText('claims.o', '"[]"', '', '\n    o: map<string, { id?: string }>'));
     expect(fault).toMatch(/^p\.yaml:7:\d+ not valid YAML: .*between quotes, such as "map<string, \{ id: string \}>"/);
   });
 
-  it('has a limited depth, and a limited number of members over all claims', () => {
+  it('a declaration has a limited depth, and a limited number of members over all claims', () => {
     const deep = `${'{ a: '.repeat(7)}string${' }'.repeat(7)}`;
     expect(faultsOf(policyText('claims.org_id', '"[]"', '', `\n    org_id: string\n    o: ${deep}`)).join()).toContain(
       'may be nested 6 deep',
@@ -198,7 +198,7 @@ describe('an expression reads', () => {
     ['claims.deep.a.b.c == 5', { deep: { a: { b: { c: 5 } } } }, true],
     ['"__proto__" in claims.organization', { organization: JSON.parse('{"__proto__": {}}') }, true],
     ['"toString" in claims.organization', { organization: {} }, false],
-  ])('%s of %j', (source, claims, value) => {
+  ])('an expression reads a nested claim: %s of %j', (source, claims, value) => {
     if (value instanceof Error) expect(() => resultOf(source, claims)).toThrow(value.message);
     else expect(resultOf(source, claims)).toEqual(value);
   });
@@ -221,18 +221,18 @@ describe('an expression reads', () => {
       'claims.organization.map(n, n)',
       { organization: Object.fromEntries(Array.from({ length: 257 }, (_, i) => [i, {}])) },
     ],
-  ])('no value of another shape: %s', (_, tenant, claims) => {
+  ])('an expression reads no value of another shape: %s', (_, tenant, claims) => {
     expect(tenantOf(tenant, claims)).toBe('NO_TENANT');
   });
 
-  it('the tenant of the session', () => {
+  it('an expression reads the tenant of the session', () => {
     expect(tenantOf('claims.o.id', clerk)).toBe('org_1');
     expect(tenantOf('claims.organization.map(n, n)', { organization: { acme: {} } })).toBe('acme');
     expect(tenantOf('claims.organization.map(n, n)', { organization: { acme: {}, beta: {} } })).toBe('NO_TENANT');
     expect(tenantOf('claims.groups', { groups: 'acme' })).toBe('acme');
   });
 
-  it('no number that JSON may have rounded, however deep', () => {
+  it('an expression reads no number that JSON may have rounded, however deep', () => {
     const unsafe = { deep: { a: { b: { c: 2 ** 60 } } } };
     expect(tenantOf('string(claims.deep.a.b.c)', unsafe)).toBe('INVALID_REQUEST_BODY');
     expect(tenantOf('string(claims.deep.a.b.c)', { deep: { a: { b: { c: 1 } } } })).toBe('1');
@@ -255,14 +255,14 @@ describe('is refused when the policy is read', () => {
     ['claims["https://example.com/org"].nope', 'No such key: nope'],
     ['claims.groups + "x"', 'no such overload'],
     ['claims.deep.a.b.c', 'gives int where'],
-  ])('%s', (tenant, message) => {
+  ])('an expression over claims is refused when the policy is read: %s', (tenant, message) => {
     const [fault, ...others] = faultsOf(policyText(JSON.stringify(tenant)));
     expect(others).toEqual([]);
     expect(fault).toMatch(/^p\.yaml:15:\d+ session\.tenant: /);
     expect(fault).toContain(message);
   });
 
-  it('what a restriction would lose with a member of a claim', () => {
+  it('a restriction is refused what it would lose with a member of a claim', () => {
     const restriction = (when: string) =>
       faultsOf(
         policyText(
@@ -276,7 +276,7 @@ describe('is refused when the policy is read', () => {
     expect(restriction('"acme" in user.claims.organization')).toEqual([]);
   });
 
-  it('what goes through maps and lists of lists for too long', () => {
+  it('an expression is refused that goes through maps and lists of lists for too long', () => {
     const loop =
       'claims.organization.exists(a, claims.organization.exists(b, claims.memberships.exists(m, m.id == a + b)))';
     expect(faultsOf(policyText(JSON.stringify(`${loop} ? "a" : "b"`))).join()).toMatch(/nested 2 deep/);

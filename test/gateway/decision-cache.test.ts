@@ -367,4 +367,31 @@ describe('the decision cache', () => {
       expect(cache.find(withLevel(level))).toBeDefined();
     }
   });
+
+  it('distinguishes what nested claims say, and nothing that no expression can read', () => {
+    const claims = {
+      ...basePolicy.session.claims,
+      o: { id: 'string', level: 'double' },
+      orgs: 'map<string, list<string>>',
+    };
+    const nested = policyOf({ session: { ...basePolicy.session, claims } });
+    const withClaims = (given: Record<string, unknown>) => ({
+      ...of('a'),
+      policy: nested,
+      session: { ...sessionOf('a'), claims: given },
+    });
+    for (const [given, other] of [
+      [{ o: { id: 'x', level: 0 } }, { o: { id: 'y', level: 0 } }],
+      [{ o: { id: 'x', level: 0 } }, { o: { id: 'x', level: -0 } }],
+      [{ orgs: { a: [], b: [] } }, { orgs: { b: [], a: [] } }],
+      [{ orgs: { a: ['b'] } }, { orgs: { a: [], b: [] } }],
+      [{ orgs: { a: ['b', 'c'] } }, { orgs: { a: ['b","c'] } }],
+      [{ orgs: {} }, {}],
+    ]) {
+      const cache = createDecisionCache();
+      cache.store(withClaims(given ?? {}), decision('x'));
+      expect(cache.find(withClaims(other ?? {}))).toBeUndefined();
+      expect(cache.find(withClaims({ ...given, unread: 1 }))).toBeDefined();
+    }
+  });
 });

@@ -3,8 +3,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Session } from '../../src/gateway/authenticate/signed-session.js';
-import { variablesOf } from '../../src/gateway/policy/decide.js';
 import { celClaims } from '../../src/gateway/policy/claim-values.js';
+import { variablesOf } from '../../src/gateway/policy/decide.js';
 import { createCompilers } from '../../src/gateway/policy/expression.js';
 import { maxClaimList, maxClaimText, maxExpressionCost } from '../../src/gateway/policy/expression-cost.js';
 import { type PolicyFault, PolicyFaults } from '../../src/gateway/policy/source.js';

@@ -3,17 +3,8 @@ import { html, LitElement, type TemplateResult } from 'lit';
 import type { Api } from '../base/api.js';
 import { openDialog } from '../base/kit.js';
 import { textOf } from '../base/screen.js';
-import {
-  chooseViewer,
-  claimOf,
-  isTypedAsJson,
-  nameOf,
-  type PolicyFacts,
-  readViewer,
-  textOfClaim,
-  type Viewer,
-  watchViewer,
-} from '../base/viewer.js';
+import { claimOf, isTypedAsJson, textOfClaim } from '../base/typed-claim.js';
+import { chooseViewer, nameOf, type PolicyFacts, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
 
 const howTyped = (type: string): string => {
   if (isTypedAsJson(type)) return ', as JSON';
