@@ -9,7 +9,7 @@ import { isRecord } from '../../model/is-record.js';
 export const plainClaimTypes = ['string', 'int', 'double', 'bool', 'list<string>', 'string | list<string>'] as const;
 
 /** Levels of objects, lists and maps in one claim. */
-export const maxClaimDepth = 6;
+const maxClaimDepth = 6;
 /** Members of all objects in the claims of one policy. */
 export const maxClaimMembers = 500;
 /** Characters of the text of one type. */
