@@ -233,7 +233,7 @@ describe('a random declaration and random JSON', () => {
       'claims.organization.map(n, cel.bind(o, claims.organization[n], has(o.id)), n)',
       'claims.memberships.filter(m, m.id in claims.organization).map(m, m.id)',
       'claims.groups.filter(g, g in claims.groups)',
-      'claims.memberships.filter(m, m.of.exists(k, k == "none")).map(m, m.id)',
+      'claims.memberships.map(m, m.of.exists(k, k == "none"), m.id)',
       'claims.organization.filter(n, claims.organization[n].roles == claims.groups)',
     ];
     const compilers = createCompilers(schema);
