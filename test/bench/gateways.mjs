@@ -1,5 +1,5 @@
 // The processes of the token bench: one service with the demo's data, and gateways in front of it, each with a configuration of its own.
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign as signBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import jwt from 'jsonwebtoken';
@@ -11,20 +11,35 @@ import { onFirstCore } from './wrk.mjs';
 const user = { sub: 'ann', org_id: 'LAX', roles: ['analyst'] };
 const pem = { type: 'spki', format: 'pem' };
 
+const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** jsonwebtoken signs nothing by EdDSA. */
+const signEdDsa = (key) => (claims) => {
+  const iat = Math.floor(Date.now() / 1000);
+  const payload = { iss: 'EdDSA', ...user, iat, exp: iat + 3_600, ...claims };
+  const input = `${encode({ alg: 'EdDSA', typ: 'JWT' })}.${encode(payload)}`;
+  return `${input}.${signBytes(null, Buffer.from(input), key).toString('base64url')}`;
+};
+
 /** Signers of sessions of one user, by the algorithm, and the issuers that a gateway must know for them. */
 export const createSigners = () => {
   const secret = randomBytes(48).toString('base64url');
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const ed = generateKeyPairSync('ed25519');
   const sign = (key, algorithm) => (claims) =>
     jwt.sign({ iss: algorithm, ...user, ...claims }, key, { algorithm, expiresIn: '1h' });
   return {
     secret,
-    sign: { HS256: sign(secret, 'HS256'), RS256: sign(rsa.privateKey, 'RS256'), ES256: sign(ec.privateKey, 'ES256') },
+    sign: {
+      ...{ HS256: sign(secret, 'HS256'), RS256: sign(rsa.privateKey, 'RS256'), ES256: sign(ec.privateKey, 'ES256') },
+      EdDSA: signEdDsa(ed.privateKey),
+    },
     issuers: [
       { issuer: 'HS256', algorithms: ['HS256'], secretVariable: 'BENCH_SECRET' },
       { issuer: 'RS256', algorithms: ['RS256'], publicKey: rsa.publicKey.export(pem) },
       { issuer: 'ES256', algorithms: ['ES256'], publicKey: ec.publicKey.export(pem) },
+      { issuer: 'EdDSA', algorithms: ['EdDSA'], publicKey: ed.publicKey.export(pem) },
     ],
   };
 };

@@ -20,6 +20,8 @@ const warmSeconds = Number(process.env.BENCH_WARM_SECONDS ?? 3);
 const only = new RegExp(process.env.BENCH_ONLY ?? '');
 const redisUrl = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
 const algorithms = ['HS256', 'RS256', 'ES256'];
+/** Signs in the newest versions alone, and is compared with ES256. */
+const newest = 'EdDSA';
 const before = process.env.BENCH_BEFORE;
 /** More sessions than the gateway caches, so that each is verified again. */
 const manySessions = 12_000;
@@ -28,7 +30,7 @@ const manySessions = 12_000;
 const writeScripts = (folder, signers) => {
   const post = join(folder, 'post.lua');
   writeFileSync(post, 'wrk.method = "POST"\n');
-  const scripts = algorithms.map((algorithm) => {
+  const scripts = [...algorithms, newest].map((algorithm) => {
     const sessions = join(folder, `${algorithm}.txt`);
     const script = join(folder, `${algorithm}.lua`);
     const all = Array.from({ length: manySessions }, (_, index) => signers.sign[algorithm]({ jti: String(index) }));
@@ -98,6 +100,9 @@ await inTemporaryFolder(async (folder) => {
       return [now, of(`${name}, before`, cache === 'Redis' ? earlier.redis : earlier.memory, extra, { against: now })];
     };
     const nested = await start(startGateway(folder, 'nested', { ...common, isNested: true }));
+    const everyNew = (algorithm, more) =>
+      both(`gateway, ${algorithm}, Redis, every session new`, 'Redis', ['-s', rotating[algorithm]], more);
+    const [newEs256, ...earlierEs256] = everyNew('ES256', { mark: 0.7 });
     const flat = of('gateway, HS256, memory, flat claims', memory, asUser('HS256'), { mark: 1.5 });
     const asHost = ['-s', post, '-H', 'X-User: ann', '-H', `Origin: ${mounted.url}`];
     const empty = of("a host's Express app: its own empty route", mounted, asHost, { path: '/empty' });
@@ -109,11 +114,12 @@ await inTemporaryFolder(async (folder) => {
           both(`gateway, ${algorithm}, ${cache}`, cache, asUser(algorithm), { mark: 1.5 }),
         ),
       ),
-      ...algorithms.flatMap((algorithm) =>
-        both(`gateway, ${algorithm}, Redis, every session new`, 'Redis', ['-s', rotating[algorithm]], {
-          mark: algorithm === 'ES256' ? 0.7 : 0.9,
-        }),
-      ),
+      ...['HS256', 'RS256'].flatMap((algorithm) => everyNew(algorithm, { mark: 0.9 })),
+      ...[newEs256, ...earlierEs256],
+      // At most 1.3 times the time of a session by ES256.
+      of('gateway, EdDSA, Redis, every session new; against ES256', redis, ['-s', rotating[newest]], {
+        ...{ against: newEs256, mark: 0.77 },
+      }),
       flat,
       of('gateway, HS256, memory, nested claims; against flat claims', nested, asUser('HS256', nestedClaims), {
         ...{ against: flat, mark: 0.95 },
