@@ -109,6 +109,7 @@ const buildGateway = async () => {
   mkdirSync(join(dist, 'web'));
   cpSync(join(root, 'dist/web/elements.js'), join(dist, 'web/elements.js'));
   cpSync(join(root, 'dist/web/charts'), join(dist, 'web/charts'), { recursive: true });
+  cpSync(join(root, 'config/presets'), join(dist, 'config/presets'), { recursive: true });
   cpSync(libraryTypes(), join(dist, 'gateway/gateway.d.ts'));
 };
 

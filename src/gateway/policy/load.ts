@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { atOnce, type Sliced } from '../../platform/work/breathe.js';
-import { checkPolicy, type Part, type Parts, type PlacedOverride } from './checks.js';
+import { checkPolicy, type Part, type Parts, type Place, type PlacedOverride } from './checks.js';
 import { createCompilers } from './expression.js';
 import { maxPolicyCost } from './expression-cost.js';
 import { collectNames } from './names.js';
@@ -12,7 +12,15 @@ import { compileOverrides } from './overrides.js';
 import type { Policy, Template } from './policy.js';
 import { everythingNamed, type PolicyReach } from './reach.js';
 import { compileRestrictions, compileRules, createCompile } from './rules.js';
-import { type PolicyDocument, policySchema, type TenantFileDocument, tenantFileSchema } from './schema.js';
+import {
+  type PolicyDocument,
+  type PresetDocument,
+  policySchema,
+  presetSchema,
+  type TenantFileDocument,
+  tenantFileSchema,
+} from './schema.js';
+import { type ResolvedSession, resolveSession } from './session-part.js';
 import { createFaults, createSource, type PolicyFault, PolicyFaults, type Source, schemaFaults } from './source.js';
 import { compileTenantRule } from './tenant-rule.js';
 import { keptTexts, type PolicyFile, type PolicyTexts, readPolicyTexts } from './texts.js';
@@ -75,12 +83,11 @@ type Digests = Pick<Policy, 'digest' | 'meaning' | 'files'>;
 
 function* compilePolicy(
   parts: Parts,
-  { file, digests }: Pick<PolicyDocuments, 'file' | 'digests'>,
+  { file, digests, session }: Pick<PolicyDocuments, 'file' | 'digests'> & { readonly session: ResolvedSession<Place> },
   reach: PolicyReach,
 ): Sliced<Policy> {
   const { document, own, overrides } = parts;
-  const { session } = document;
-  const compileAt = createCompile(own.source, own.faults);
+  const compileAt = ({ source, faults }: Place) => createCompile(source, faults);
   const compilers = createCompilers(session.claims);
   const policy: Policy = {
     file,
@@ -90,14 +97,16 @@ function* compilePolicy(
     workspace: document.workspace,
     datamart: document.datamart,
     claims: session.claims,
-    tenant: compileTenantRule(session.tenant, {
-      source: own.source,
-      faults: own.faults,
+    tenant: compileTenantRule(session.tenant.value, {
+      ...session.tenant.from,
       file,
       reach,
-      compile: (path, text) => compileAt(compilers.session, path, text, ['string', 'list<string>']),
+      compile: (path, text) =>
+        compileAt(session.tenant.from)(compilers.session, path, text, ['string', 'list<string>']),
     }),
-    roles: compileAt(compilers.session, ['session', 'roles'], session.roles, ['list<string>']),
+    roles: compileAt(session.roles.from)(compilers.session, ['session', 'roles'], session.roles.value, [
+      'list<string>',
+    ]),
     expiryMinutes: document.expiryMinutes,
     templates: templatesOf(document),
     onSignUp: onSignUpOf(document),
@@ -148,29 +157,52 @@ type PlacedDocument<Document> = { readonly source: Source; readonly document: Do
 export type PolicyDocuments = {
   readonly file: string;
   readonly own: PlacedDocument<PolicyDocument>;
+  readonly preset: PlacedDocument<PresetDocument> | null;
   readonly beside: readonly PlacedDocument<TenantFileDocument>[];
   readonly digests: Digests;
 };
 
+/** The content that decides: the policy file's with what it takes from a preset, and those beside it. */
+const meaningOf = (document: PolicyDocument, preset: PresetDocument | null, beside: readonly unknown[]) => {
+  if (preset === null) return [document, ...beside];
+  const { claims, tenant, roles } = resolveSession(document, null, preset, null);
+  return [{ ...document, session: { claims, tenant: tenant.value, roles: roles.value } }, ...beside];
+};
+
 /** Reads the content of the texts, without their expressions. Throws PolicyFaults, also if a file could not be read. */
-export const readDocuments = ({ own, source, beside, faults }: PolicyTexts): PolicyDocuments => {
+export const readDocuments = ({ own, source, beside, preset, faults }: PolicyTexts): PolicyDocuments => {
   if (own === null || source === null) throw new PolicyFaults(faults);
   const read = readDocument(source, (content) => policySchema.safeParse(content));
   const files = beside.map(({ text, file }) =>
     readDocument(createSource(text, file), (content) => tenantFileSchema.safeParse(content)),
   );
-  const shape = [...read.faults, ...faults, ...files.flatMap((file) => file.faults)];
+  const taken =
+    preset === null
+      ? null
+      : readDocument(createSource(preset.text, preset.file), (content) => presetSchema.safeParse(content));
+  const shape = [...read.faults, ...faults, ...files.flatMap((file) => file.faults), ...(taken?.faults ?? [])];
   const { document } = read;
   if (document === null || shape.length > 0) throw new PolicyFaults(shape);
   const documents = files.flatMap((file) => (file.document === null ? [] : [{ ...file, document: file.document }]));
-  const all = [document, ...documents.map((file) => file.document)];
-  return { file: own.file, own: { source, document }, beside: documents, digests: digestsOf(own, beside, all) };
+  const meaning = meaningOf(
+    document,
+    taken?.document ?? null,
+    documents.map((file) => file.document),
+  );
+  return {
+    file: own.file,
+    own: { source, document },
+    beside: documents,
+    preset: taken === null || taken.document === null ? null : { source: taken.source, document: taken.document },
+    digests: digestsOf(own, preset === null ? beside : [...beside, preset], meaning),
+  };
 };
 
 /** Compiles the content of a policy's files. Throws PolicyFaults. */
 export function* compileDocuments(documents: PolicyDocuments, reach: PolicyReach): Sliced<Policy> {
-  const { own, beside } = documents;
+  const { own, beside, preset } = documents;
   const { document, source } = own;
+  const presetPart = preset === null ? null : { ...preset, faults: createFaults(preset.source), path: [] };
   const ownPart = { source, faults: createFaults(source), path: [], ...document };
   const parts = beside.map((file) => ({
     part: { source: file.source, faults: createFaults(file.source), path: [], rules: [], restrictions: [] },
@@ -182,8 +214,11 @@ export function* compileDocuments(documents: PolicyDocuments, reach: PolicyReach
   ];
   const all: Parts = { document, own: ownPart, overrides: placed };
   yield* checkPolicy(all);
-  const policy = yield* compilePolicy(all, documents, reach);
-  const found = [ownPart, ...parts.map(({ part }) => part)].flatMap(({ faults }) => faults.list());
+  const session = resolveSession(document, ownPart, presetPart?.document ?? null, presetPart ?? ownPart);
+  const policy = yield* compilePolicy(all, { ...documents, session }, reach);
+  const found = [ownPart, ...parts.map(({ part }) => part), ...(presetPart === null ? [] : [presetPart])].flatMap(
+    ({ faults }) => faults.list(),
+  );
   if (found.length > 0) throw new PolicyFaults(found);
   return policy;
 }

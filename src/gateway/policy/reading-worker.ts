@@ -10,12 +10,22 @@ const { from, unless } = workerData as ReadingWork;
 // The parser makes an error for each fault of the syntax, and each would keep its stack.
 Error.stackTraceLimit = 0;
 
-const handed = ({ own, beside, digests: { digest, meaning } }: PolicyDocuments): HandedReading['documents'] => ({
+type Placed = Pick<PolicyDocuments['own'], 'source'> & { readonly document: unknown };
+
+const handedFile = ({ document, source: { file, text, places } }: Placed) => ({
+  ...{ file, text, places },
+  content: JSON.stringify(document),
+});
+
+const handed = ({
+  own,
+  beside,
+  preset,
+  digests: { digest, meaning },
+}: PolicyDocuments): HandedReading['documents'] => ({
   ...{ digest, meaning },
-  files: [own, ...beside].map(({ document, source: { file, text, places } }) => ({
-    ...{ file, text, places },
-    content: JSON.stringify(document),
-  })),
+  files: [handedFile(own), ...beside.map(handedFile)],
+  preset: preset === null ? null : handedFile(preset),
 });
 
 const read = (texts: PolicyTexts): Pick<HandedReading, 'documents' | 'faults'> => {
@@ -30,5 +40,8 @@ const read = (texts: PolicyTexts): Pick<HandedReading, 'documents' | 'faults'> =
 const texts = typeof from === 'string' ? readPolicyTexts(from) : keptTexts(from);
 const mark = markOf(texts);
 const outcome = mark === unless ? { documents: null, faults: [] } : read(texts);
-const rows = (outcome.documents?.files ?? []).flatMap(({ places }) => (places === null ? [] : [places.rows.buffer]));
+const { files = [], preset = null } = outcome.documents ?? {};
+const rows = [...files, ...(preset === null ? [] : [preset])].flatMap(({ places }) =>
+  places === null ? [] : [places.rows.buffer],
+);
 parentPort?.postMessage({ mark, watched: texts.watched, ...outcome } satisfies HandedReading, rows);

@@ -26,7 +26,12 @@ export type HandedReading = {
   readonly mark: string;
   readonly watched: readonly string[];
   readonly faults: readonly PolicyFault[];
-  readonly documents: (Pick<Policy, 'digest' | 'meaning'> & { readonly files: readonly HandedFile[] }) | null;
+  readonly documents:
+    | (Pick<Policy, 'digest' | 'meaning'> & {
+        readonly files: readonly HandedFile[];
+        readonly preset: HandedFile | null;
+      })
+    | null;
 };
 
 export type Reading = {
@@ -47,14 +52,18 @@ const placed = ({ file, text, content, places: parts }: HandedFile) => {
   return { document, source: createSource(text, file, { content: document, problems: [], places: parts }) };
 };
 
-const documentsOf = ({ files, digest, meaning }: NonNullable<HandedReading['documents']>): PolicyDocuments => {
+const documentsOf = ({ files, preset, digest, meaning }: NonNullable<HandedReading['documents']>): PolicyDocuments => {
   const [own, ...beside] = files;
   if (own === undefined) throw new Error('a policy that was read has a file');
   return {
     file: own.file,
     own: placed(own),
     beside: beside.map(placed),
-    digests: { digest, meaning, files: files.map(({ file, text }) => ({ file, text })) },
+    preset: preset === null ? null : placed(preset),
+    digests: {
+      ...{ digest, meaning },
+      files: [...files, ...(preset === null ? [] : [preset])].map(({ file, text }) => ({ file, text })),
+    },
   };
 };
 

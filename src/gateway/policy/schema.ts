@@ -7,6 +7,7 @@ import { allowanceNames, allowances } from '../../model/dashboard/embed.js';
 import { guestPermissionNames } from '../../model/guest/grant.js';
 import { recordOf } from '../../model/record-of.js';
 import { channelName } from '../../platform/config/channels.js';
+import { presetNames } from '../../platform/config/presets.js';
 import { domainName } from '../../platform/config/settings.js';
 import { filterColumns, identifier } from '../../platform/http/interface/fields.js';
 import { accessSettings } from '../../service/embeds/contract/embeds.js';
@@ -265,6 +266,12 @@ export const tenantFileSchema = z.strictObject({
   tenants: tenants.min(1),
 });
 
+/** What a policy takes from a preset. The rest of its file is for the configuration and for people. */
+export const presetSchema = z.looseObject({
+  session: z.strictObject({ claims: claimDeclarations, tenant: expression, roles: expression }),
+});
+export type PresetDocument = z.output<typeof presetSchema>;
+
 /** The content of a policy file. */
 export const policySchema = z.strictObject({
   version: z.literal(1).describe('Version of this format.'),
@@ -273,13 +280,27 @@ export const policySchema = z.strictObject({
   datamart: identifier.describe('The datamart that the copies read.'),
   session: z
     .strictObject({
-      claims: claimDeclarations.describe('The claims that expressions read, with their types.'),
+      preset: z
+        .enum(presetNames)
+        .optional()
+        .describe('A login provider whose claims, tenant and roles are taken. What is given here replaces its part.'),
+      claims: claimDeclarations
+        .optional()
+        .describe('The claims that expressions read, with their types. Added to those of a preset, name by name.'),
       tenant: z
         .union([expression, tenantLookup])
+        .optional()
         .describe(
           'CEL over claims that returns the clientId, or a list of clientIds to choose from; or a lookup of it.',
         ),
-      roles: expression.describe('CEL over claims that returns the roles.'),
+      roles: expression.optional().describe('CEL over claims that returns the roles.'),
+    })
+    .superRefine(({ preset, ...parts }, context) => {
+      if (preset !== undefined) return;
+      for (const name of ['claims', 'tenant', 'roles'] as const) {
+        if (parts[name] !== undefined) continue;
+        context.addIssue({ code: 'custom', path: [name], message: 'is missing: give it, or the preset of a provider' });
+      }
     })
     .describe('Which claims of a session are used, and how.'),
   expiryMinutes: minutes.default(60).describe('Minutes for which a token is valid, unless a rule sets another time.'),

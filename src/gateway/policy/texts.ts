@@ -1,7 +1,8 @@
-/** Reads the files of a policy: the policy file and its `tenantFiles`. */
+/** Reads the files of a policy: the policy file, its `tenantFiles`, and the preset that it names. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { isPresetFile, isPresetName, presetFile, readPresetText } from '../../platform/config/presets.js';
 import { createSource, type PolicyFault, type Source } from './source.js';
 
 /** A file of a policy. `file` is its name in faults and logs. */
@@ -9,12 +10,13 @@ export type PolicyFile = { readonly file: string; readonly text: string };
 
 /**
  * The texts of a policy's files, and the faults of unreadable files. `own` is null if the policy file cannot be read.
- * `source` is that file, parsed. `watched` has each file and folder whose change can change the policy.
+ * `source` is that file, parsed. `preset` is the preset that it names, as the product has it. `watched` has each file and folder whose change can change the policy.
  */
 export type PolicyTexts = {
   readonly own: PolicyFile | null;
   readonly source: Source | null;
   readonly beside: readonly PolicyFile[];
+  readonly preset: PolicyFile | null;
   readonly faults: readonly PolicyFault[];
   readonly watched: readonly string[];
 };
@@ -35,6 +37,12 @@ const namedIn = (source: Source): readonly { readonly name: string; readonly at:
       ? [{ name, at: source.at(source.offsetOf(['tenantFiles', index])) }]
       : [],
   );
+};
+
+/** The preset that the policy names, from the product. The schema check reports names that are none. */
+const presetNamedIn = (source: Source | null): PolicyFile | null => {
+  const name: unknown = Object(Object(source?.content).session).preset;
+  return isPresetName(name) ? { file: presetFile(name), text: readPresetText(name) } : null;
 };
 
 const filesOf = (path: string): readonly string[] =>
@@ -70,18 +78,27 @@ export const readPolicyTexts = (path: string): PolicyTexts => {
       return found === null ? [] : [{ file, text: found }];
     });
   });
-  return { own, source, beside, faults, watched: [...new Set(watched)] };
+  return { own, source, beside, preset: presetNamedIn(source), faults, watched: [...new Set(watched)] };
 };
 
-/** The texts of a policy that were kept: the policy file's is the first. */
-export const keptTexts = ([own, ...beside]: readonly PolicyFile[]): PolicyTexts => ({
-  own: own ?? null,
-  source: own === undefined ? null : createSource(own.text, own.file),
-  ...{ beside, faults: [], watched: [] },
-});
+/**
+ * The texts of a policy that were kept: the policy file's is the first. A preset that was kept with them is used as it
+ * was then.
+ */
+export const keptTexts = ([own, ...kept]: readonly PolicyFile[]): PolicyTexts => {
+  const source = own === undefined ? null : createSource(own.text, own.file);
+  const named = presetNamedIn(source);
+  return {
+    own: own ?? null,
+    source,
+    beside: kept.filter(({ file }) => !isPresetFile(file)),
+    preset: kept.find(({ file }) => file === named?.file) ?? named,
+    ...{ faults: [], watched: [] },
+  };
+};
 
 /** Returns a digest of all texts and faults, so that the same faults in the same content are logged once. */
-export const markOf = ({ own, beside, faults }: PolicyTexts): string =>
+export const markOf = ({ own, beside, preset, faults }: PolicyTexts): string =>
   createHash('sha256')
-    .update(JSON.stringify([own, beside, faults]))
+    .update(JSON.stringify([own, beside, preset, faults]))
     .digest('hex');
