@@ -113,6 +113,25 @@ describe('an issuer', () => {
     ]);
   });
 
+  it('takes algorithms and keys from a preset, and what it says itself stays', () => {
+    const { issuers } = load(
+      withIssuers(
+        { preset: 'auth0', issuer: 'https://acme.auth0.com/', audience: 'https://api.acme.example' },
+        { preset: 'clerk', issuer: 'https://clerk.acme.example' },
+        { preset: 'better-auth', issuer: 'https://app.acme.example/', audience: 'https://app.acme.example' },
+        { preset: 'workos', issuer: 'https://api.workos.com', jwksUrl: 'https://api.workos.com/sso/jwks/client_1' },
+        { preset: 'clerk', issuer: 'https://other.example', algorithms: ['ES256'], publicKeyFile: 'one.jwk' },
+      ),
+    );
+    expect(issuers.map(({ algorithms, keys }) => [algorithms, Array.isArray(keys) ? keys.length : keys])).toEqual([
+      [['RS256'], { discover: 'https://acme.auth0.com/' }],
+      [['RS256'], { jwksUrl: 'https://clerk.acme.example/.well-known/jwks.json' }],
+      [['EdDSA'], { jwksUrl: 'https://app.acme.example/api/auth/jwks' }],
+      [['RS256'], { jwksUrl: 'https://api.workos.com/sso/jwks/client_1' }],
+      [['ES256'], 1],
+    ]);
+  });
+
   const askWith = (fields: object) => ({
     ask: { url: 'https://app.example/session', forward: ['_app'], secretVariable: 'ASK_SECRET', ...fields },
   });
@@ -144,6 +163,22 @@ describe('an issuer', () => {
       askWith({ secretVariable: 'HOST_SECRET' }),
       '.ask.secretVariable',
       /is no secret of Standard Webhooks/,
+    ],
+    'of a preset whose sessions need an audience': [
+      { preset: 'auth0', issuer: 'https://acme.auth0.com/' },
+      '.audience',
+      /is missing, which sessions of Auth0.* need: The identifier of your API/,
+    ],
+    'of a preset whose keys are at an address of the customer': [
+      { preset: 'workos', issuer: 'https://api.workos.com' },
+      '.jwksUrl',
+      /is missing: for WorkOS.* it is https:\/\/api.workos.com\/sso\/jwks\/\{your client id\}/,
+    ],
+    'of a preset that asks the host': [{ preset: 'clerk', ...askWith({}) }, '.preset', /keep one/],
+    'of a preset over plain http': [
+      { preset: 'clerk', issuer: 'http://clerk.acme.example' },
+      '.jwksUrl',
+      /must begin with https/,
     ],
     'that discovers at no address': [
       { issuer: 'our-app', algorithms: ['RS256'], discover: true },

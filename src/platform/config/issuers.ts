@@ -23,6 +23,7 @@ import {
 } from '../keys/jwt-keys.js';
 import { weaknessOf } from '../keys/secret-strength.js';
 import { askSetting, type ConfiguredAsk, readAsk } from './asked-issuer.js';
+import { isPresetName, loadPreset, type Preset, presetNames } from './presets.js';
 
 const text = z.string().min(1);
 
@@ -31,6 +32,12 @@ export const clockTolerance = z.number().int().min(0).max(300).default(5);
 
 const shape = {
   issuer: text.max(1000).describe('the `iss` of its sessions; each issuer once'),
+  preset: z
+    .enum(presetNames)
+    .optional()
+    .describe(
+      `the login provider: brings algorithms and where the keys are, unless they are given, and says whether audience is needed; of ${presetNames.join(', ')}`,
+    ),
   audience: z
     .union([text, z.array(text).min(1)])
     .nullable()
@@ -40,7 +47,9 @@ const shape = {
     .array(z.enum(jwtAlgorithms))
     .min(1)
     .optional()
-    .describe(`accepted signatures, of ${jwtAlgorithms.join(', ')}; not for an issuer with \`ask\``),
+    .describe(
+      `accepted signatures, of ${jwtAlgorithms.join(', ')}; left out with a preset: its own; not for an issuer with \`ask\``,
+    ),
   clockToleranceSeconds: clockTolerance.describe('how much its clock may differ'),
   discover: z
     .literal(true)
@@ -188,6 +197,42 @@ const fitFaults = (field: string, keys: readonly NamedKey[], algorithms: readonl
       mend: `has no key for ${algorithm}: give one, or take ${algorithm} out of algorithms`,
     }));
 
+const presetOf = (entry: Readonly<Record<string, unknown>>): Preset | undefined =>
+  isPresetName(entry.preset) ? loadPreset(entry.preset) : undefined;
+
+/** Returns the address of the keys, as far as the issuer's name tells it. */
+const presetUrl = ({ issuer: { jwksUrl = '' } }: Preset, issuer: unknown): string =>
+  typeof issuer === 'string' ? jwksUrl.replaceAll('{iss}', issuer.replace(/\/+$/, '')) : jwksUrl;
+
+const isWhole = (url: string): boolean => !/[{}]/.test(url);
+
+/** Returns the entry with what its preset brings. What the entry says itself stays. */
+const withPreset = (entry: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const preset = presetOf(entry);
+  if (preset === undefined || 'ask' in entry) return entry;
+  const { algorithms, discover } = preset.issuer;
+  const url = presetUrl(preset, entry.issuer);
+  const brought = discover ? { discover } : isWhole(url) ? { jwksUrl: url } : {};
+  return { algorithms, ...(keyFields.some((field) => field in entry) ? {} : brought), ...entry };
+};
+
+/** `entry` is as the configuration has it, without what the preset brings. */
+const presetFaults = (entry: Readonly<Record<string, unknown>>): readonly Fault[] => {
+  const preset = presetOf(entry);
+  if (preset === undefined) return [];
+  if ('ask' in entry)
+    return [{ field: 'preset', mend: 'is for signed sessions, and `ask` is for opaque ones: keep one' }];
+  const { audience, audienceIs, discover } = preset.issuer;
+  const url = presetUrl(preset, entry.issuer);
+  const isKeyless = !discover && !isWhole(url) && !keyFields.some((field) => field in entry);
+  return [
+    ...(audience === 'required' && (entry.audience ?? null) === null
+      ? [{ field: 'audience', mend: `is missing, which sessions of ${preset.provider} need: ${audienceIs}` }]
+      : []),
+    ...(isKeyless ? [{ field: 'jwksUrl', mend: `is missing: for ${preset.provider} it is ${url}` }] : []),
+  ];
+};
+
 /** Opaque sessions have no signature and no audience that could be checked. */
 const askedFaults = (raw: object): readonly Fault[] =>
   ['algorithms', 'audience', 'clockToleranceSeconds'].flatMap((field) =>
@@ -310,11 +355,14 @@ const askedOf = ({ given: { issuer }, ask }: ReadIssuer): readonly ConfiguredAsk
 export const loadIssuers = (tree: unknown, sources: IssuerSources): LoadedIssuers => {
   const { issuer: simple } = sessionOf(tree);
   const simpleIssuer = sources.usesSimpleIssuer && typeof simple === 'string' ? simple : null;
-  const entries = entriesOf(tree).map((entry) => (isRecord(entry) ? entry : {}));
+  const written = entriesOf(tree).map((entry) => (isRecord(entry) ? entry : {}));
+  const entries = written.map(withPreset);
   const all = entries.map(readable);
   const read = all.map((given, index): ReadIssuer => {
-    const found = readKeySource(entries[index] ?? {}, given, sources);
-    return { ...found, given, faults: [...twiceFault(all, index, simpleIssuer), ...found.faults] };
+    const ofPreset = presetFaults(written[index] ?? {});
+    const isKeyless = ofPreset.some(({ field }) => field === 'jwksUrl');
+    const found = isKeyless ? { keys: null, faults: [] } : readKeySource(entries[index] ?? {}, given, sources);
+    return { ...found, given, faults: [...twiceFault(all, index, simpleIssuer), ...ofPreset, ...found.faults] };
   });
   const faults = read.flatMap(({ faults: found }, index) =>
     found.map(({ field, mend }) => ({
