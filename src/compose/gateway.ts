@@ -22,6 +22,7 @@ import { createRevocationEraser, createTenantRevocation } from '../gateway/erase
 import { createUpstreamEraser } from '../gateway/erase/upstream.js';
 import { createDeliveries } from '../gateway/hooks/deliveries.js';
 import { createHooks, type HooksOptions } from '../gateway/hooks/hooks.js';
+import { createProviderHooks } from '../gateway/hooks/provider-hooks.js';
 import { createServiceUrl } from '../gateway/http/service-url.js';
 import { createTenantLeases, leaseUpstream } from '../gateway/lease/tenant-lease.js';
 import { createTenantLock } from '../gateway/lease/tenant-lock.js';
@@ -66,6 +67,8 @@ import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailabl
 import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
 import type { Clock } from '../model/ports.js';
 import type { Cache } from '../platform/caches/cache.js';
+import { createJwks } from '../platform/calls/jwks.js';
+import type { HookProvider } from '../platform/config/hook-providers.js';
 import type { Call, Transport } from '../platform/http/interface/client.js';
 import type { JwtIssuer } from '../platform/keys/jwt.js';
 import type { Log } from '../platform/logs/log.js';
@@ -97,6 +100,8 @@ export type HookSettings = {
   /** Secrets that may sign hooks. Empty: hooks are off. */
   readonly secrets: readonly string[];
   readonly toleranceSeconds: number;
+  /** Providers whose webhooks are accepted, with their secrets. Left out: none. */
+  readonly providers?: readonly HookProvider[];
 };
 
 export type CommonOptions = Origins & {
@@ -175,13 +180,14 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   const caches = [decisionCache, tenants, metricLists, access, revocation.scopes, tokens];
   const stores = { memories: caches.map(({ forget }) => forget), recipients };
   const guard = (request: IncomingMessage) => limits.guards.hook(request, null);
-  const life = createTenantLife({ ...options, guard }, foundation, provisioning, stores);
+  const life = createTenantLife({ ...options, guard }, foundation, provisioning, { ...stores, tenants });
   closers.add(startFinishing(options, [revocation.revocations.retry, life.finishOwed, ...provisioning.finish]));
   closers.add(startCheckingNames(options, foundation));
   return {
     steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients }),
     ...{ recipients, access },
     answerHook: life.answerHook,
+    providerHooks: life.providerHooks,
     guards: limits.guards,
     dataApp: () => policies.current().dataApp,
     commands: [
@@ -503,15 +509,16 @@ const openRecipients = (options: GatewayOptions, closers: Closers): Recipients |
 
 /** `memories`: the caches of this process that must forget an erased tenant. */
 type ErasedStores = { readonly memories: readonly ForgetClient[]; readonly recipients: Recipients | null };
+type TenantLifeParts = ErasedStores & { readonly tenants: Tenants };
 
 /** Builds what the host's hooks and operators do to a tenant: sign-up, suspension, deletion and erasure. */
 const createTenantLife = (
   options: GatewayOptions & Pick<HooksOptions, 'guard'>,
   { revocation, tenantRecords, leases, direct, capabilities }: Foundation,
   { provision, rollout }: Provisioning,
-  { memories, recipients }: ErasedStores,
+  { memories, recipients, tenants }: TenantLifeParts,
 ) => {
-  const { ledger, clock, cache, hooks = noHooks } = options;
+  const { ledger, clock, cache, log, hooks = noHooks } = options;
   const { requireCapability } = capabilities;
   const tokens = createTenantRevocation(revocation.revocations);
   // The order matters: tokens are revoked before their dashboards are deleted, and the audit is erased last.
@@ -535,8 +542,14 @@ const createTenantLife = (
     provision,
     publishEpochs: revocation.epochs.publish,
   });
+  const deliveries = createDeliveries(ledger, clock);
   return {
-    answerHook: createHooks({ ...options, ...hooks, deliveries: createDeliveries(ledger, clock), lifecycle }),
+    answerHook: createHooks({ ...options, ...hooks, deliveries, lifecycle }),
+    providerHooks: createProviderHooks({
+      ...options,
+      ...{ providers: [], ...hooks, deliveries, lifecycle, tenantOf: tenants.inForce },
+      keysAt: (url) => createJwks({ url, clock, log }),
+    }),
     commands: createTenantCommands({ ...options, tenants: tenantRecords, lifecycle, erasure }),
     finishOwed: lifecycle.finishErasures,
   };

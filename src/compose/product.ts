@@ -384,7 +384,7 @@ const openConfiguredGateway = (
     upstream: upstreamOf(parts, meters),
     deploymentId: config.settings.gateway.deploymentId ?? undefined,
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? publicOrigin ?? (isAnyAddress(config) ? null : context.url),
-    hooks: { secrets: config.secrets.hookSecrets, ...hooks },
+    hooks: { ...hooks, secrets: config.secrets.hookSecrets, providers: config.hookProviders },
     cache,
     limits: { settings: { ...limits, failedCredentialsPerMinute }, limiters: shared.limiters, addressOf, note },
     readVariable: config.readVariable,

@@ -25,6 +25,7 @@ import {
   type EmbedTokenSteps,
 } from './embed-token.js';
 import { type AnswerHook, hookPaths } from './hooks/hooks.js';
+import type { AnswerProvider } from './hooks/provider-hooks.js';
 import { createReceiver } from './hooks/receive.js';
 import { type Admin, createAdmin } from './http/admin.js';
 import { allow, answerBrowser, explain, type TextAnswer, wrongMethod } from './http/answer.js';
@@ -42,6 +43,8 @@ export type GatewayHandlers = Pick<MountedGateway, 'assertReady' | 'checks' | 'c
   readonly recipients: Recipients | null;
   readonly access: Pick<TenantAccess, 'assertTenant'>;
   readonly answerHook: AnswerHook;
+  /** The hooks of providers, by their path. */
+  readonly providerHooks: ReadonlyMap<string, AnswerProvider>;
   readonly commands: readonly AdminCommand[];
   /** Name of the data app of the policy in force. */
   readonly dataApp: () => string;
@@ -222,7 +225,7 @@ const createExchange =
 
 /** Serves one gateway over HTTP. */
 export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Gateway => {
-  const { steps, answerHook, guards, assertReady, checks, close } = parts;
+  const { steps, answerHook, providerHooks, guards, assertReady, checks, close } = parts;
   const audit = createRequestAudit(options);
   const { send, preflight } = createWriters(options);
   const serve = createServe(createEmbedTokenPipeline(steps, audit), createReport(options, audit), send);
@@ -237,7 +240,11 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
     `/hooks/${path}`,
     (request, response) => receiveHook(path, (...asked) => answerHook(kind, ...asked), request, response),
   ]);
-  const handles = new Map([['/embed-token', embedToken], ...hooks]);
+  const ofProviders = [...providerHooks].map(([path, answer]): readonly [string, Handle] => [
+    `/hooks/${path}`,
+    (request, response) => receiveHook(path, answer, request, response),
+  ]);
+  const handles = new Map([['/embed-token', embedToken], ...hooks, ...ofProviders]);
   const route: Step = (request, response, next) => {
     const handle = handles.get(pathOf(request));
     if (handle !== undefined) return handle(request, response);

@@ -251,8 +251,24 @@ const tenants = {
   },
   'hook.accepted': {
     level: 'info',
-    meaning: 'A signed hook of the host was applied, or had been applied before.',
-    fields: { ...hook, state: 'state of the tenant afterwards' },
+    meaning: 'A signed hook of the host or of a provider was applied, or had been applied before.',
+    fields: {
+      ...hook,
+      state: 'state of the tenant afterwards',
+      hint: 'why the hook did less than it could, and the mend',
+    },
+  },
+  'hook.ignored': {
+    level: 'info',
+    meaning:
+      'A hook of a provider was accepted, answered 200, and has no effect. `reason` is event-not-mapped, test-event, unsigned-may-only-sign-up or left-out-by-when.',
+    fields: { ...hook, reason: 'why it has no effect', type: "the provider's name of the event" },
+  },
+  'hook.provider_unsigned': {
+    level: 'warn',
+    meaning:
+      'At the start: the provider does not sign the body of its hooks, so they may only sign up. Its other events are ignored.',
+    fields: { hook: 'path of the hook' },
   },
   'hook.refused': {
     level: 'warn',

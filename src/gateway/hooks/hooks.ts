@@ -26,21 +26,24 @@ const refuse = (message: string, reason: Reason): never => {
   throw new Refusal('INVALID_REQUEST_BODY', message, { reason });
 };
 
+type Limits = { readonly clock: Clock; readonly toleranceSeconds: number };
+
 /**
- * Decodes the body of a hook. Throws INVALID_REQUEST_BODY. Also refuses a time more than `toleranceSeconds` in the
- * future, since no later event could override it, and a time before 1970, since databases encode it differently.
+ * Refuses a time more than `toleranceSeconds` in the future, since no later event could override it, and a time before
+ * 1970, since databases encode it differently. Throws INVALID_REQUEST_BODY.
  */
-const decodeHook = (
-  kind: TenantEventKind,
-  text: string,
-  { clock, toleranceSeconds }: { readonly clock: Clock; readonly toleranceSeconds: number },
-): TenantEvent => {
-  const body = decodeSigned(hookBody, '{"clientId": string, "occurredAt": string}', text);
-  const occurredAt = new Date(body.occurredAt);
+export const assertMoment = (occurredAt: Date, { clock, toleranceSeconds }: Limits): void => {
   if (occurredAt.getTime() > clock.now().getTime() + toleranceSeconds * 1000) {
     refuse("occurredAt lies in the future: send when it happened, and set the sender's clock.", 'hook-from-the-future');
   }
   if (occurredAt.getTime() < 0) refuse('occurredAt lies before 1970: send when it happened.', 'hook-from-the-past');
+};
+
+/** Decodes the body of a hook. Throws INVALID_REQUEST_BODY. */
+const decodeHook = (kind: TenantEventKind, text: string, { clock, toleranceSeconds }: Limits): TenantEvent => {
+  const body = decodeSigned(hookBody, '{"clientId": string, "occurredAt": string}', text);
+  const occurredAt = new Date(body.occurredAt);
+  assertMoment(occurredAt, { clock, toleranceSeconds });
   return { kind, clientId: body.clientId, occurredAt };
 };
 
@@ -60,7 +63,26 @@ export type HooksOptions = SignedOptions & {
   readonly audit: Audit;
 };
 
-const recordHook = (audit: Audit, event: TenantEvent, answer: EventAnswer, requestId: string): Promise<void> =>
+/** `provider`: the name of the provider that sent the event. Left out: the host did. */
+export type Recorded = { readonly requestId: string; readonly provider?: string };
+
+/** Applies the event, and writes it into the audit. */
+export const applyEvent = async (
+  { lifecycle, audit }: Pick<HooksOptions, 'lifecycle' | 'audit'>,
+  event: TenantEvent,
+  recorded: Recorded,
+): Promise<EventAnswer> => {
+  const applied = await lifecycle.apply(event);
+  await recordHook(audit, event, applied, recorded);
+  return applied;
+};
+
+const recordHook = (
+  audit: Audit,
+  event: TenantEvent,
+  answer: EventAnswer,
+  { requestId, ...sender }: Recorded,
+): Promise<void> =>
   audit.record({
     kind: answer.erasure === undefined ? 'hook' : 'erasure',
     code: 'OK',
@@ -69,6 +91,7 @@ const recordHook = (audit: Audit, event: TenantEvent, answer: EventAnswer, reque
     ...(answer.state === 'deleted' ? {} : { clientId: event.clientId }),
     detail: {
       event: `tenant-${event.kind}`,
+      ...sender,
       occurredAt: event.occurredAt.toISOString(),
       state: answer.state,
       isApplied: answer.isApplied,
@@ -86,11 +109,9 @@ export const createHooks = ({ deliveries, lifecycle, audit, ...options }: HooksO
     const { id, text } = await readSigned(request);
     const event = decodeHook(kind, text, options);
     if (kind !== 'deleted') trace.tenant = event.clientId;
-    const { answer, isReplay } = await deliveries.once(id, `${kind}\n${text}`, async () => {
-      const applied = await lifecycle.apply(event);
-      await recordHook(audit, event, applied, trace.requestId);
-      return applied;
-    });
+    const { answer, isReplay } = await deliveries.once(id, `${kind}\n${text}`, () =>
+      applyEvent({ lifecycle, audit }, event, { requestId: trace.requestId }),
+    );
     trace.isReplay = isReplay;
     return answer;
   };

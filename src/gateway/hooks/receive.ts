@@ -14,9 +14,21 @@ const maxHookBytes = 64 * 1024;
 /** Maximum nesting of its JSON. Senders add fields of their own. */
 const maxHookLevels = 100;
 
-export type SignedOptions = SignatureOptions & {
-  /** Limits the number of wrong signatures from one address, since the whole body is read to check one. */
-  readonly guard: (request: IncomingMessage) => Attempt;
+/** Limits the number of wrong signatures from one address, since the whole body is read to check one. */
+export type HookGuard = (request: IncomingMessage) => Attempt;
+
+export type SignedOptions = SignatureOptions & { readonly guard: HookGuard };
+
+/** Runs `verify`, and counts its AUTHENTICATION_ERROR as a wrong signature. Throws RATE_LIMITED after too many. */
+export const whileGuarded = async <T>(guard: HookGuard, request: IncomingMessage, verify: () => Promise<T>): Promise<T> => {
+  const attempt = guard(request);
+  attempt.assertMayVerify();
+  try {
+    return await verify();
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR') await attempt.failed();
+    throw error;
+  }
 };
 
 /**
@@ -32,17 +44,12 @@ export const signedReader = ({ guard, ...options }: SignedOptions) => {
         'Hooks are off: set GUESTLIST_HOOK_SECRETS to the secrets that the host signs with.',
       );
     }
-    const attempt = guard(request);
-    attempt.assertMayVerify();
-    try {
+    return whileGuarded(guard, request, async () => {
       const signed = signatures.read(request.headers);
       const text = await readText(request, maxHookBytes);
       await signatures.verify(signed, text);
       return { id: signed.id, text };
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR') await attempt.failed();
-      throw error;
-    }
+    });
   };
 };
 
@@ -68,6 +75,16 @@ export type SendAnswer = (
   requestId: string,
 ) => unknown;
 
+const shown = (data: object, names: readonly string[]): object =>
+  Object.fromEntries(Object.entries(data).filter(([name]) => names.includes(name)));
+
+const logAccepted = (log: Log, line: HookTrace & { readonly hook: string }, data: object): void => {
+  if ('ignored' in data) {
+    const { ignored: reason, ...more } = data;
+    log.info({ event: 'hook.ignored', ...line, code: 'OK', reason, ...shown(more, ['type']) }, 'hook');
+  } else log.info({ event: 'hook.accepted', ...line, code: 'OK', ...shown(data, ['state', 'hint']) }, 'hook');
+};
+
 /** Sends the responses to hooks in the format of the interface, `{data, error}`, and logs the outcome of each hook. */
 export const createReceiver =
   (send: SendAnswer, log: Log) =>
@@ -83,10 +100,7 @@ export const createReceiver =
       const data = await answer(request, trace);
       const body = JSON.stringify({ data, error: null });
       send(request, response, { status: 200, body, headers: [] }, trace.requestId);
-      log.info(
-        { event: 'hook.accepted', ...trace, hook, code: 'OK', ...('state' in data ? { state: data.state } : {}) },
-        'hook',
-      );
+      logAccepted(log, { ...trace, hook }, data);
     } catch (error) {
       const refused = answerError(error);
       send(request, response, refused, trace.requestId);

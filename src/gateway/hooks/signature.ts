@@ -17,6 +17,10 @@ export type SignatureOptions = {
   /** Maximum difference between the sender's clock and this one, in either direction. */
   readonly toleranceSeconds: number;
   readonly clock: Clock;
+  /** What the names of the three headers begin with. Svix writes `svix`. Default: `webhook`. */
+  readonly headers?: 'webhook' | 'svix';
+  /** Where the secrets are set, for messages. Default: the variable of the host's hooks. */
+  readonly secretsAt?: string;
 };
 
 export type Signatures = {
@@ -51,19 +55,25 @@ const sign = async (secret: string, { id, sentAt }: Omit<Signed, 'signatures'>, 
   return new Webhook(secret).sign(id, sentAt, body);
 };
 
-export const createSignatures = ({ secrets, toleranceSeconds, clock }: SignatureOptions): Signatures => ({
+export const createSignatures = ({
+  secrets,
+  toleranceSeconds,
+  clock,
+  headers: prefix = 'webhook',
+  secretsAt = 'GUESTLIST_HOOK_SECRETS',
+}: SignatureOptions): Signatures => ({
   read: (headers) => {
-    const [id, timestamp, signature] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
-      header(headers, name),
+    const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
+      header(headers, `${prefix}-${name}`),
     ) as [string, string, string];
-    if (id.length > maxIdLength) refuse(`webhook-id has more than ${maxIdLength} characters.`, 'hook-id-too-long');
+    if (id.length > maxIdLength) refuse(`${prefix}-id has more than ${maxIdLength} characters.`, 'hook-id-too-long');
     if (!/^\d{1,12}$/.test(timestamp)) {
-      refuse('webhook-timestamp is not a time in whole seconds since 1970.', 'hook-timestamp-malformed');
+      refuse(`${prefix}-timestamp is not a time in whole seconds since 1970.`, 'hook-timestamp-malformed');
     }
     const sentAt = new Date(Number(timestamp) * 1000);
     if (Math.abs(clock.now().getTime() - sentAt.getTime()) > toleranceSeconds * 1000) {
       refuse(
-        `webhook-timestamp is more than ${toleranceSeconds} seconds from now: sign each attempt again, and set the sender's clock.`,
+        `${prefix}-timestamp is more than ${toleranceSeconds} seconds from now: sign each attempt again, and set the sender's clock.`,
         'hook-timestamp-out-of-tolerance',
       );
     }
@@ -75,7 +85,7 @@ export const createSignatures = ({ secrets, toleranceSeconds, clock }: Signature
     const matches = expected.flatMap((each) => signed.signatures.filter((given) => isSame(given, each)));
     if (matches.length === 0) {
       refuse(
-        'No signature in webhook-signature matches this body: sign "<webhook-id>.<webhook-timestamp>.<body>", over the exact bytes that are sent, with a secret of GUESTLIST_HOOK_SECRETS.',
+        `No signature in ${prefix}-signature matches this body: sign "<${prefix}-id>.<${prefix}-timestamp>.<body>", over the exact bytes that are sent, with a secret of ${secretsAt}.`,
         'hook-signature-wrong',
       );
     }

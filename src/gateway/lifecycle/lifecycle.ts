@@ -29,6 +29,8 @@ export const eventAnswer = z.object({
   isApplied: z.boolean(),
   /** Number of dashboards that are ready for the first login. */
   provisioned: z.number().optional(),
+  /** Why the event did less than it could, and the mend. */
+  hint: z.string().optional(),
   erasure: erasureReport.optional(),
 });
 export type EventAnswer = Unchanging<z.output<typeof eventAnswer>>;
@@ -71,6 +73,9 @@ const isSameMoment = (a: Date | null, b: Date): boolean => a?.getTime() === b.ge
 const isApplied = ({ state, moments }: Tenant, { kind, occurredAt }: TenantEvent): boolean =>
   state === stateAfter[kind] && isSameMoment(newestOf(moments), occurredAt);
 
+export const nothingOnSignUp =
+  "No dashboard was created: the policy's onSignUp lists no template. List there what each tenant gets before its first login; without it, dashboards are created at the first login.";
+
 /**
  * Provisions the tenant. Returns undefined if the tenant was suspended or deleted meanwhile: that event takes
  * precedence.
@@ -78,10 +83,11 @@ const isApplied = ({ state, moments }: Tenant, { kind, occurredAt }: TenantEvent
 const provisionOf = async (
   { provision, policies }: LifecycleOptions,
   clientId: string,
-): Promise<{ readonly provisioned: number } | undefined> => {
+): Promise<Pick<EventAnswer, 'provisioned' | 'hint'> | undefined> => {
   const policy = policyFor(policies.current(), clientId);
   try {
-    return { provisioned: (await provision.ensure(policy, policy.onSignUp, clientId)).length };
+    const made = await provision.ensure(policy, policy.onSignUp, clientId);
+    return { provisioned: made.length, ...(policy.onSignUp.length === 0 ? { hint: nothingOnSignUp } : {}) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (error.code === 'TENANT_SUSPENDED') return undefined;

@@ -248,6 +248,14 @@ export const createCompilers = (
   };
 };
 
+export type EventVariables = { readonly event: unknown };
+
+/** Compiles an expression over the `event` of a webhook, whose shape nothing declares. */
+export const compileOfEvent: Compile<EventVariables> = compileIn(
+  base.clone().registerVariable('event', 'dyn'),
+  new Map(),
+);
+
 /** Whether the expression names the claim. A name in a text of it counts too. */
 const isNamed = (source: string, name: string): boolean =>
   /\W/.test(name) ? source.includes(name) : source.split(/\W+/).includes(name);

@@ -24,7 +24,7 @@ import { createTenantLookup, type FindTenants, type TenantLookup } from './looku
  * them. Returns a promise only if the host must be called. Throws, or rejects with, NO_TENANT or UPSTREAM_UNAVAILABLE, or
  * INVALID_REQUEST_BODY for a claim with a number that JSON may have rounded.
  */
-export type TenantOf = (policy: Policy, session: Session, asked: string | undefined) => string | Promise<string>;
+export type TenantOf = (policy: Policy, session: Pick<Session, 'claims'>, asked: string | undefined) => string | Promise<string>;
 
 export type Tenants = {
   /** Resolves the tenant with any policy, including one that is not in force. */
@@ -59,7 +59,7 @@ const refuse = (message: string, reason: Reason<'NO_TENANT'>, cause?: unknown): 
   throw new Refusal('NO_TENANT', message, { reason, cause });
 };
 
-const evaluate = ({ tenant: { key }, claims }: Policy, session: Session): unknown => {
+const evaluate = ({ tenant: { key }, claims }: Policy, session: Pick<Session, 'claims'>): unknown => {
   let value: unknown;
   try {
     value = key.evaluate({ claims: celClaims(session.claims, claims) });
@@ -80,8 +80,8 @@ const evaluate = ({ tenant: { key }, claims }: Policy, session: Session): unknow
  * for each session with the latest policy.
  */
 const createGiven = () => {
-  const given = new WeakMap<Session, { readonly policy: Policy; readonly value: unknown }>();
-  return (policy: Policy, session: Session): unknown => {
+  const given = new WeakMap<Pick<Session, 'claims'>, { readonly policy: Policy; readonly value: unknown }>();
+  return (policy: Policy, session: Pick<Session, 'claims'>): unknown => {
     const last = given.get(session);
     if (last?.policy === policy) return last.value;
     const value = evaluate(policy, session);

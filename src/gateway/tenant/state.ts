@@ -2,7 +2,7 @@
 import type { TenantState } from '../ledger/ledger.js';
 
 /** The kinds of events, ordered by strictness: of two events at the same moment, the later in this list wins. */
-const tenantEventKinds = ['signed-up', 'resumed', 'suspended', 'deleted'] as const;
+export const tenantEventKinds = ['signed-up', 'resumed', 'suspended', 'deleted'] as const;
 export type TenantEventKind = (typeof tenantEventKinds)[number];
 
 /** The time of the newest event of each kind. Null if there was none. */

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { type Dkim, loadDkim } from '../keys/dkim.js';
 import { type Channel, channelVariables, loadChannels } from './channels.js';
@@ -21,6 +21,7 @@ import {
   type UnknownVariable,
   variableOf,
 } from './environment.js';
+import { type HookProvider, hookProviderVariables, loadHookProviders, type PlaceOf } from './hook-providers.js';
 import {
   type ConfiguredAskedIssuer,
   type ConfiguredIssuer,
@@ -49,6 +50,8 @@ export type Config = {
   /** The issuers of `gateway.session.issuers` with their keys. */
   readonly issuers: readonly ConfiguredIssuer[];
   readonly askedIssuers: readonly ConfiguredAskedIssuer[];
+  /** The providers of `gateway.hooks.providers` with their secrets. */
+  readonly hookProviders: readonly HookProvider[];
   /** Reads an environment variable. A policy names the variables of its secrets. */
   readonly readVariable: (name: string) => string | undefined;
   /** Variables that look like settings, are none, and were not read so far. Call it once the policy is loaded. */
@@ -70,13 +73,31 @@ export class ConfigError extends Error {
   }
 }
 
-const parseFile = (file: string): { readonly tree: unknown; readonly faults: readonly ConfigFault[] } => {
+type ParsedFile = { readonly tree: unknown; readonly faults: readonly ConfigFault[]; readonly placeOf: PlaceOf };
+
+/** Returns the place of a path as `file:line:column`: that of its key, or of the nearest that there is. */
+const placesIn =
+  (file: string, document: Document, lines: LineCounter): PlaceOf =>
+  (path) => {
+    for (let depth = path.length; depth > 0; depth -= 1) {
+      const map = document.getIn(path.slice(0, depth - 1), true);
+      const pair = isMap(map) ? map.items.find(({ key }) => isScalar(key) && key.value === path[depth - 1]) : undefined;
+      const offset = isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
+      if (offset === undefined) continue;
+      const { line, col } = lines.linePos(offset);
+      return `${file}:${line}:${col}`;
+    }
+    return `${file}:1:1`;
+  };
+
+const parseFile = (file: string): ParsedFile => {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     return {
       tree: {},
+      placeOf: () => `${file}:1:1`,
       faults: [
         {
           file,
@@ -86,13 +107,14 @@ const parseFile = (file: string): { readonly tree: unknown; readonly faults: rea
       ],
     };
   }
-  const document = parseDocument(text, { lineCounter: new LineCounter() });
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter });
   const faults = document.errors.map((error) => ({
     file,
     path: error.linePos === undefined ? '(file)' : `line ${error.linePos[0].line}`,
     mend: error.message.split('\n')[0] ?? 'is no YAML',
   }));
-  return { tree: document.toJS() ?? {}, faults };
+  return { tree: document.toJS() ?? {}, faults, placeOf: placesIn(file, document, lineCounter) };
 };
 
 const schemaFaults = (file: string, error: z.ZodError): readonly ConfigFault[] =>
@@ -210,6 +232,8 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const { faults: issuerFaults, ...accepted } = options.runsGateway
     ? loadIssuers(parsed.tree, { env, folder, usesSimpleIssuer, strongSecrets: isProduction })
     : { issuers: [], askedIssuers: [], faults: [] };
+  // A command that runs no gateway reads the providers without their secrets.
+  const providers = loadHookProviders(settings?.gateway.hooks.providers ?? {}, { env, isProduction }, parsed.placeOf);
   const { dkimKey } = secrets;
   const { outgoing, ...loaded } = loadOutgoing(settings, { env, isProduction, dkimKey, folder });
   const needs = needsOf(settings, options, { isProduction, isDemo, listsIssuers: listsIssuers(parsed.tree) });
@@ -220,9 +244,11 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
     ...portFaults(file, settings),
     ...loaded.faults.map((fault) => ({ file, ...fault })),
     ...mailFaults(file, settings, secrets.smtpUrl),
+    ...(options.runsGateway ? providers.faults : []).map((fault) => ({ file, ...fault })),
     ...environmentFaults(secrets, needs),
   ];
-  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...loaded.variables]);
+  const ofParts = [...loaded.variables, ...hookProviderVariables(settings?.gateway.hooks.providers)];
+  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...ofParts]);
   if (faults.length > 0 || settings === undefined)
     throw new ConfigError([...faults, ...misspelt(variables.findUnknownVariables())]);
   return {
@@ -231,6 +257,7 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
     secrets,
     ...outgoing,
     ...accepted,
+    hookProviders: providers.providers,
     folder,
     isProduction,
     isDemo,

@@ -13,6 +13,7 @@ import { databaseUrlMend, isDatabaseUrl } from '../addresses/database-url.js';
 import { isOrigin, originFault } from '../addresses/origin.js';
 import { isRedisUrl, redisUrlMend } from '../addresses/redis-url.js';
 import { channelsSetting } from './channels.js';
+import { hookProvidersSetting } from './hook-providers.js';
 import { clockTolerance, issuersSetting } from './issuers.js';
 import { logoFile, mailAddress, mailLanguage, mailText, senderName, tenantBrands } from './mail-brands.js';
 import { modelsSetting } from './models.js';
@@ -425,8 +426,11 @@ const gateway = section('the gateway: sessions, policy, and its upstream', {
       .default(30)
       .describe('days for which the input of a decision is kept, sealed, for `policy explain --request`'),
   }),
-  hooks: section('hooks of the host application; without GUESTLIST_HOOK_SECRETS they are off', {
+  hooks: section('hooks of the host application, off without GUESTLIST_HOOK_SECRETS, and of providers', {
     toleranceSeconds: whole(1, 3600).default(300).describe("how much the sender's clock may differ"),
+    providers: hookProvidersSetting.describe(
+      'login and billing providers that send to /hooks/provider/NAME, each by a name: kind (clerk, workos, auth0, propelauth, kinde, logto, stripe, supabase, custom) and secretVariable, or secretVariables with two while one replaces the other; claims and when (CEL over event), erase: true where a deletion erases; kinde has issuer, stripe suspend and resume, supabase header and table, custom signature and read (docs/how-to/provider-webhooks.md)',
+    ),
   }),
   publicServiceUrl: z
     .url()
