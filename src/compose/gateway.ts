@@ -22,7 +22,7 @@ import { createRevocationEraser, createTenantRevocation } from '../gateway/erase
 import { createUpstreamEraser } from '../gateway/erase/upstream.js';
 import { createDeliveries } from '../gateway/hooks/deliveries.js';
 import { createHooks, type HooksOptions } from '../gateway/hooks/hooks.js';
-import { createProviderHooks } from '../gateway/hooks/provider-hooks.js';
+import { createProviderHooks } from '../gateway/hooks/providers/handle.js';
 import { createServiceUrl } from '../gateway/http/service-url.js';
 import { createTenantLeases, leaseUpstream } from '../gateway/lease/tenant-lease.js';
 import { createTenantLock } from '../gateway/lease/tenant-lock.js';
@@ -186,8 +186,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   return {
     steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients }),
     ...{ recipients, access },
-    answerHook: life.answerHook,
-    providerHooks: life.providerHooks,
+    ...life.hooks,
     guards: limits.guards,
     dataApp: () => policies.current().dataApp,
     commands: [
@@ -543,13 +542,13 @@ const createTenantLife = (
     publishEpochs: revocation.epochs.publish,
   });
   const deliveries = createDeliveries(ledger, clock);
+  const providerHooks = createProviderHooks({
+    ...options,
+    ...{ providers: [], ...hooks, deliveries, lifecycle, tenantOf: tenants.inForce },
+    keysAt: (url) => createJwks({ url, clock, log }),
+  });
   return {
-    answerHook: createHooks({ ...options, ...hooks, deliveries, lifecycle }),
-    providerHooks: createProviderHooks({
-      ...options,
-      ...{ providers: [], ...hooks, deliveries, lifecycle, tenantOf: tenants.inForce },
-      keysAt: (url) => createJwks({ url, clock, log }),
-    }),
+    hooks: { answerHook: createHooks({ ...options, ...hooks, deliveries, lifecycle }), providerHooks },
     commands: createTenantCommands({ ...options, tenants: tenantRecords, lifecycle, erasure }),
     finishOwed: lifecycle.finishErasures,
   };

@@ -25,7 +25,7 @@ import {
   type EmbedTokenSteps,
 } from './embed-token.js';
 import { type AnswerHook, hookPaths } from './hooks/hooks.js';
-import type { AnswerProvider } from './hooks/provider-hooks.js';
+import type { AnswerProvider } from './hooks/providers/handle.js';
 import { createReceiver } from './hooks/receive.js';
 import { type Admin, createAdmin } from './http/admin.js';
 import { allow, answerBrowser, explain, type TextAnswer, wrongMethod } from './http/answer.js';

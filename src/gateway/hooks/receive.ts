@@ -20,7 +20,11 @@ export type HookGuard = (request: IncomingMessage) => Attempt;
 export type SignedOptions = SignatureOptions & { readonly guard: HookGuard };
 
 /** Runs `verify`, and counts its AUTHENTICATION_ERROR as a wrong signature. Throws RATE_LIMITED after too many. */
-export const whileGuarded = async <T>(guard: HookGuard, request: IncomingMessage, verify: () => Promise<T>): Promise<T> => {
+export const whileGuarded = async <T>(
+  guard: HookGuard,
+  request: IncomingMessage,
+  verify: () => Promise<T>,
+): Promise<T> => {
   const attempt = guard(request);
   attempt.assertMayVerify();
   try {

@@ -24,7 +24,11 @@ import { createTenantLookup, type FindTenants, type TenantLookup } from './looku
  * them. Returns a promise only if the host must be called. Throws, or rejects with, NO_TENANT or UPSTREAM_UNAVAILABLE, or
  * INVALID_REQUEST_BODY for a claim with a number that JSON may have rounded.
  */
-export type TenantOf = (policy: Policy, session: Pick<Session, 'claims'>, asked: string | undefined) => string | Promise<string>;
+export type TenantOf = (
+  policy: Policy,
+  session: Pick<Session, 'claims'>,
+  asked: string | undefined,
+) => string | Promise<string>;
 
 export type Tenants = {
   /** Resolves the tenant with any policy, including one that is not in force. */

@@ -218,6 +218,15 @@ const loadOutgoing = (settings: Settings | undefined, sources: Sources) => {
   };
 };
 
+type HookSources = OutgoingSources & Pick<LoadOptions, 'runsGateway'> & { readonly placeOf: PlaceOf };
+
+/** Reads the providers that send hooks. A command that runs no gateway reads them without their secrets. */
+const loadHooks = (settings: Settings | undefined, { placeOf, runsGateway, ...sources }: HookSources) => {
+  const setting = settings?.gateway.hooks.providers ?? {};
+  const { providers, faults } = loadHookProviders(setting, sources, placeOf);
+  return { providers, faults: runsGateway ? faults : [], variables: hookProviderVariables(setting) };
+};
+
 /** Reads the configuration. Throws ConfigError with all faults. */
 export const loadConfig = (env: Environment, shipped: string, options: LoadOptions): Config => {
   const named = given(env, 'GUESTLIST_CONFIG');
@@ -232,8 +241,7 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const { faults: issuerFaults, ...accepted } = options.runsGateway
     ? loadIssuers(parsed.tree, { env, folder, usesSimpleIssuer, strongSecrets: isProduction })
     : { issuers: [], askedIssuers: [], faults: [] };
-  // A command that runs no gateway reads the providers without their secrets.
-  const providers = loadHookProviders(settings?.gateway.hooks.providers ?? {}, { env, isProduction }, parsed.placeOf);
+  const hooks = loadHooks(settings, { env, isProduction, placeOf: parsed.placeOf, ...options });
   const { dkimKey } = secrets;
   const { outgoing, ...loaded } = loadOutgoing(settings, { env, isProduction, dkimKey, folder });
   const needs = needsOf(settings, options, { isProduction, isDemo, listsIssuers: listsIssuers(parsed.tree) });
@@ -242,13 +250,11 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
     ...(error === undefined ? [] : schemaFaults(file, error)),
     ...issuerFaults.map((fault) => ({ file, ...fault })),
     ...portFaults(file, settings),
-    ...loaded.faults.map((fault) => ({ file, ...fault })),
+    ...[...loaded.faults, ...hooks.faults].map((fault) => ({ file, ...fault })),
     ...mailFaults(file, settings, secrets.smtpUrl),
-    ...(options.runsGateway ? providers.faults : []).map((fault) => ({ file, ...fault })),
     ...environmentFaults(secrets, needs),
   ];
-  const ofParts = [...loaded.variables, ...hookProviderVariables(settings?.gateway.hooks.providers)];
-  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...ofParts]);
+  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...loaded.variables, ...hooks.variables]);
   if (faults.length > 0 || settings === undefined)
     throw new ConfigError([...faults, ...misspelt(variables.findUnknownVariables())]);
   return {
@@ -257,7 +263,7 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
     secrets,
     ...outgoing,
     ...accepted,
-    hookProviders: providers.providers,
+    hookProviders: hooks.providers,
     folder,
     isProduction,
     isDemo,

@@ -167,7 +167,8 @@ const readKeys = (setting: HookProviderSetting): Read => {
   const url = jwksUrlOf(setting) ?? '';
   const field = setting.kind === 'kinde' ? 'issuer' : 'signature.jwksUrl';
   const mend = urlFault(url);
-  const algorithms = setting.kind === 'custom' && setting.signature.scheme === 'jwt' ? setting.signature.algorithms : [];
+  const algorithms =
+    setting.kind === 'custom' && setting.signature.scheme === 'jwt' ? setting.signature.algorithms : [];
   return {
     secrets: [],
     faults: [
@@ -233,5 +234,5 @@ export const loadHookProviders = (settings: ProviderSettings, sources: OutgoingS
 };
 
 /** The environment variables that providers name. */
-export const hookProviderVariables = (settings: ProviderSettings | undefined): readonly string[] =>
-  Object.values(settings ?? {}).flatMap(variablesOf);
+export const hookProviderVariables = (settings: ProviderSettings): readonly string[] =>
+  Object.values(settings).flatMap(variablesOf);

@@ -31,7 +31,11 @@ export type Provider = Pick<HookProvider, 'name' | 'secrets' | 'at'> & {
   readonly read: (received: Received) => Happened | Ignored;
 };
 
-type CompileField = (field: readonly string[], source: string, expected: readonly string[]) => Expression<EventVariables>;
+type CompileField = (
+  field: readonly string[],
+  source: string,
+  expected: readonly string[],
+) => Expression<EventVariables>;
 
 const adapterOf = (setting: HookProviderSetting, compile: CompileField): Adapter => {
   switch (setting.kind) {
@@ -63,7 +67,16 @@ const adapterOf = (setting: HookProviderSetting, compile: CompileField): Adapter
   }
 };
 
-const claimTypes = ['string', 'int', 'double', 'bool', 'list<string>', 'list<dyn>', 'map<string, dyn>', 'map<string, string>'];
+const claimTypes = [
+  'string',
+  'int',
+  'double',
+  'bool',
+  'list<string>',
+  'list<dyn>',
+  'map<string, dyn>',
+  'map<string, string>',
+];
 
 /** A provider that does not sign the body may only sign up. `deleted` suspends, unless it shall erase. */
 const effectOf = (setting: HookProviderSetting, read: Happened): Happened | Ignored => {
@@ -82,7 +95,8 @@ const withConfigured = ({ claims, when }: Configured, { event }: Received, read:
   const value = celOf(event);
   if (when !== undefined) {
     const isMeant = evaluateOver(when, value);
-    if (typeof isMeant !== 'boolean') refuseEvent(`"${when.source}" (${when.at}) must give true or false.`, 'hook-event-undecided');
+    if (typeof isMeant !== 'boolean')
+      refuseEvent(`"${when.source}" (${when.at}) must give true or false.`, 'hook-event-undecided');
     if (isMeant === false) return { ignored: 'left-out-by-when', type: read.type };
   }
   const configured = claims.map(([name, expression]) => [name, jsonOf(evaluateOver(expression, value))] as const);

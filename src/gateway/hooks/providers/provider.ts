@@ -80,10 +80,7 @@ export const findText = (event: unknown, path: string): string | null => {
 /** Reads the id of the organization. */
 export const organizationAt = (event: unknown, path: string): string =>
   findText(event, path) ??
-  refuseEvent(
-    `The event names no organization: its ${path} must be a text.`,
-    'hook-organization-missing',
-  );
+  refuseEvent(`The event names no organization: its ${path} must be a text.`, 'hook-organization-missing');
 
 /** A time in ISO 8601. WorkOS and PostgreSQL write a space for the `T`, and may leave out the zone, which is UTC then. */
 const written = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d(?::?\d\d)?)?$/;
@@ -97,14 +94,19 @@ const zoneOf = (zone: string | undefined): string => {
 /** Returns undefined for what is no time. Numbers are milliseconds since 1970. */
 export const timeOf = (value: unknown): Date | undefined => {
   const [, day, time, zone] = typeof value === 'string' ? (written.exec(value) ?? []) : [];
-  const found = new Date(day === undefined ? (typeof value === 'number' ? value : Number.NaN) : `${day}T${time}${zoneOf(zone)}`);
+  const found = new Date(
+    day === undefined ? (typeof value === 'number' ? value : Number.NaN) : `${day}T${time}${zoneOf(zone)}`,
+  );
   return Number.isNaN(found.getTime()) ? undefined : found;
 };
 
 /** Reads when the event happened, as a time in words or in milliseconds. */
 export const momentAt = (event: unknown, path: string): Date =>
   timeOf(valueAt(event, path)) ??
-  refuseEvent(`The event's ${path} must be a time: the event is not as the provider documents it.`, 'hook-body-invalid');
+  refuseEvent(
+    `The event's ${path} must be a time: the event is not as the provider documents it.`,
+    'hook-body-invalid',
+  );
 
 /** The id of an event whose sender gives it none. Each attempt sends the same text. */
 export const digestOf = (text: string): string => hash('sha256', text, 'hex');

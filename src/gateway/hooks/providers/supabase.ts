@@ -25,6 +25,12 @@ export const supabase = ({ header, table }: { readonly header: string; readonly 
     if (!type.startsWith('INSERT ')) return { ignored: 'event-not-mapped', type };
     const id = idOf(event);
     const occurredAt = timeOf(valueAt(event, 'record.created_at')) ?? now;
-    return { eventId: digestOf(text), type, kind: 'signed-up', occurredAt, claims: { org_id: id, app_metadata: { org_id: id } } };
+    return {
+      eventId: digestOf(text),
+      type,
+      kind: 'signed-up',
+      occurredAt,
+      claims: { org_id: id, app_metadata: { org_id: id } },
+    };
   },
 });

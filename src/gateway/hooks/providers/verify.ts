@@ -107,7 +107,10 @@ const acceptedOf = (header: string, secret: string): readonly string[] =>
     : [secret, `bearer ${secret}`];
 
 const verifyBearer = (header: string, { text, headers }: Delivery, { secrets, secretsAt }: Proof): string => {
-  const given = headerOf(headers, header).replace(/^(?:bearer|basic) +/i, (scheme) => `${scheme.trim().toLowerCase()} `);
+  const given = headerOf(headers, header).replace(
+    /^(?:bearer|basic) +/i,
+    (scheme) => `${scheme.trim().toLowerCase()} `,
+  );
   const matches = secrets.flatMap((secret) => acceptedOf(header, secret)).filter((each) => isSame(given, each));
   if (matches.length > 0) return text;
   return refuse(`The header ${header} has not the secret of ${secretsAt}.`, 'hook-signature-wrong');

@@ -1,26 +1,27 @@
 /**
  * Handles the webhooks of login and billing providers: verifies a delivery, reads its event, resolves the tenant as a
- * login of that organization does, and applies the event as those of the host are. providers/ has what each kind sends.
+ * login of that organization does, and applies the event as those of the host are. The files beside this one have what
+ * each kind sends.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../../model/ports.js';
-import { Refusal } from '../../model/refusal.js';
-import type { HookProvider } from '../../platform/config/hook-providers.js';
-import { parseJson, readText } from '../../platform/http/wire/body-reader.js';
-import type { JwtKeys } from '../../platform/keys/jwt-keys.js';
-import type { Log } from '../../platform/logs/log.js';
-import type { EventAnswer } from '../lifecycle/lifecycle.js';
-import { missingClaims } from '../policy/claims-read.js';
-import type { Policies } from '../policy/policies.js';
-import type { Policy } from '../policy/policy.js';
-import { PolicyFaults } from '../policy/source.js';
-import type { TenantEvent } from '../tenant/records.js';
-import type { TenantOf } from '../tenant/resolve.js';
-import { applyEvent, assertMoment, type HooksOptions } from './hooks.js';
-import { compileProvider, type Provider } from './providers/compile.js';
-import type { Happened, Ignored } from './providers/provider.js';
-import { verifyDelivery } from './providers/verify.js';
-import { type HookGuard, type HookTrace, whileGuarded } from './receive.js';
+import type { Clock } from '../../../model/ports.js';
+import { Refusal } from '../../../model/refusal.js';
+import type { HookProvider } from '../../../platform/config/hook-providers.js';
+import { parseJson, readText } from '../../../platform/http/wire/body-reader.js';
+import type { JwtKeys } from '../../../platform/keys/jwt-keys.js';
+import type { Log } from '../../../platform/logs/log.js';
+import type { EventAnswer } from '../../lifecycle/lifecycle.js';
+import { missingClaims } from '../../policy/claims-read.js';
+import type { Policies } from '../../policy/policies.js';
+import type { Policy } from '../../policy/policy.js';
+import { PolicyFaults } from '../../policy/source.js';
+import type { TenantEvent } from '../../tenant/records.js';
+import type { TenantOf } from '../../tenant/resolve.js';
+import { applyEvent, assertMoment, type HooksOptions } from '../hooks.js';
+import { type HookGuard, type HookTrace, whileGuarded } from '../receive.js';
+import { compileProvider, type Provider } from './compile.js';
+import type { Happened, Ignored } from './provider.js';
+import { verifyDelivery } from './verify.js';
 
 /** Maximum size of a body in bytes. Events of Stripe are much larger than those of logins. */
 const maxBytes = 256 * 1024;
