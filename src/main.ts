@@ -13,6 +13,7 @@ import { PolicyFaults } from './gateway/policy/source.js';
 import type { Clock } from './model/ports.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config/config.js';
 import { describeUnknown, isFoundInFolder, withLocalFiles } from './platform/config/environment.js';
+import type { HookProvider } from './platform/config/hook-providers.js';
 import { createDrain, createProbes, type Probes } from './platform/http/drain.js';
 import { answerStarting } from './platform/http/pages/starting.js';
 import { createHttpServer } from './platform/http/server.js';
@@ -72,6 +73,19 @@ export const sessionSources = () => {
     { clock: systemClock, log: createLog({ level: 'silent' }) },
   );
   return { issuers, policies: config.isDemo ? undefined : resolve(config.folder, config.settings.gateway.policies) };
+};
+
+/**
+ * Returns the configured providers of hooks with those of their secrets that are set, and the path of the policy;
+ * undefined without a configuration. Throws ConfigError.
+ */
+export const configuredHooks = ():
+  | { readonly providers: readonly HookProvider[]; readonly policy: string }
+  | undefined => {
+  const policy = configuredPolicies();
+  if (policy === undefined) return undefined;
+  const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: false });
+  return { providers: config.hookProviders, policy };
 };
 
 export type Running = {

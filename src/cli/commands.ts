@@ -52,6 +52,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./tenants.js')).tenantsCommand,
   },
   {
+    name: 'hooks',
+    summary: 'try captured webhooks of login and billing providers',
+    load: async () => (await import('./hooks.js')).hooksCommand,
+  },
+  {
     name: 'datasources',
     summary: 'databases that are connected, and their tables',
     load: async () => (await resources()).datasourcesCommand,

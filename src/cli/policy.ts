@@ -19,11 +19,10 @@ import { failConditions, isStopped, pairPolicies, planPolicies, writePlan } from
 import { readSample } from '../gateway/policy-tools/sample.js';
 import { countFailed, runPolicyTests, type TestReport, writeTestReport } from '../gateway/policy-tools/test.js';
 import { loadPolicyTestFile } from '../gateway/policy-tools/test-file.js';
-import { Refusal } from '../model/refusal.js';
-import { ConfigError } from '../platform/config/config.js';
 import type { AnswerOf, InputOf } from '../platform/http/interface/callable.js';
 import { collect, jsonOption, printAnswer } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
+import { withFaults } from './kit/with-faults.js';
 import type { callGateway } from './operator.js';
 
 /** Runs the command `policy-names` of a gateway. */
@@ -70,17 +69,6 @@ const readMoment = (text: string): string => {
 };
 
 const nowOption = new Option('--now <time>', 'ISO 8601; left out: now').argParser(readMoment);
-
-/** Throws WrongCall for faults of the files: the command was given what it cannot read. */
-const withFaults = async (work: () => Promise<void>): Promise<void> => {
-  try {
-    await work();
-  } catch (cause) {
-    if (cause instanceof PolicyFaults || cause instanceof ConfigError)
-      throw new WrongCall(`${cause.faults.length} fault(s):\n${cause.message}`, { cause });
-    throw cause instanceof Refusal ? new WrongCall(cause.message, { cause }) : cause;
-  }
-};
 
 type Names = { readonly unknown: readonly UnknownName[] } | { readonly unchecked: string };
 

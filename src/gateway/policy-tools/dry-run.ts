@@ -54,7 +54,7 @@ const dashboardsOf = ({ templates }: Grant, clientId: string): readonly Provisio
   }));
 
 /** Returns a tenant step that never calls the host. It uses the host's answer in the case. */
-const tenantOfCase = ({ lookup, at }: PolicyCase): TenantOf =>
+export const tenantOfCase = ({ lookup, at }: Pick<PolicyCase, 'lookup' | 'at'>): TenantOf =>
   createTenantStep((_, http) => {
     if (lookup !== undefined) return () => lookup;
     const message = `the policy asks the host for tenants (${http.at}), which a dry run does not do. Give the host's answer: lookup: [<clientId>, ...] in a test or a line of the sample, or --lookup`;

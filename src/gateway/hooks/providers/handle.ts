@@ -45,7 +45,7 @@ export type ProviderAnswer = EventAnswer | (Ignored & { readonly isApplied: fals
 export type AnswerProvider = (request: IncomingMessage, trace: HookTrace) => Promise<ProviderAnswer>;
 
 /** The path of a provider's hook, without `/hooks/`. */
-export const providerHook = (name: string): string => `provider/${name}`;
+const providerHook = (name: string): string => `provider/${name}`;
 
 /** Parses the JSON of an event. Throws INVALID_REQUEST_BODY. */
 export const parseEvent = (text: string): unknown => parseJson(text, { maxBytes, levels: maxLevels });

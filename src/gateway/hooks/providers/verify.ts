@@ -150,3 +150,13 @@ export const verifyDelivery = async (scheme: Scheme, delivery: Delivery, proof: 
   await signatures.verify(signatures.read(headers), text);
   return text;
 };
+
+/** Returns when the delivery says that it was signed. Null if it does not say, or not as a time. For tools. */
+export const signedAt = (scheme: Scheme, headers: IncomingHttpHeaders): Date | null => {
+  if (scheme.by !== 'standard-webhooks' && scheme.by !== 'hmac') return null;
+  if (scheme.by === 'hmac' && scheme.time === null) return null;
+  const unitMs = scheme.by === 'hmac' ? (scheme.time?.unitMs ?? 1000) : 1000;
+  const text =
+    scheme.by === 'hmac' ? (partsOf(scheme, headers).time ?? '') : headerOf(headers, `${scheme.headers}-timestamp`);
+  return /^\d{1,15}$/.test(text) ? new Date(Number(text) * unitMs) : null;
+};
