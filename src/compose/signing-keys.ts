@@ -1,11 +1,12 @@
 /** Reads which keys sign and check, from the configuration and from the key sets that were fetched. */
 import type { KeySet, ReadSigningKeys, SigningKey } from '../model/signing-keys.js';
 import type { Config } from '../platform/config/config.js';
+import { secretVariablesOf } from '../platform/config/hook-providers.js';
 import { keysFor, thumbprintOf } from '../platform/keys/jwt-keys.js';
 import type { SessionIssuer } from './session-issuers.js';
 
 type Parts = {
-  readonly config: Pick<Config, 'settings' | 'secrets' | 'channels' | 'dkim' | 'askedIssuers'>;
+  readonly config: Pick<Config, 'settings' | 'secrets' | 'channels' | 'dkim' | 'askedIssuers' | 'hookProviders'>;
   readonly issuers: readonly SessionIssuer[];
   readonly startedAt: Date;
 };
@@ -27,6 +28,15 @@ const setsOf = ({ issuer, source, read }: SessionIssuer): readonly KeySet[] => {
   const { readAt, isFailing } = read();
   return [{ of: issuer, url: source.name, readAt, isFailing }];
 };
+
+/** The keys of a JWKS are those that the provider publishes, and are not listed. */
+const providerKeys = ({ config, startedAt }: Parts): readonly SigningKey[] =>
+  config.hookProviders.flatMap(({ name, setting }) =>
+    secretVariablesOf(setting).map((variable) => ({
+      ...{ purpose: 'hooks', of: name, algorithms: ['HMAC-SHA256'], use: 'checks', kid: null, thumbprint: null },
+      ...{ since: startedAt, source: { kind: 'variable', name: variable } },
+    })),
+  );
 
 /** Keys beside those of sessions. None of them changes while the process runs. */
 const otherKeys = ({ config, startedAt }: Parts): readonly SigningKey[] => {
@@ -74,6 +84,6 @@ const otherKeys = ({ config, startedAt }: Parts): readonly SigningKey[] => {
 export const createReadSigningKeys =
   (parts: Parts): ReadSigningKeys =>
   () => ({
-    keys: [...parts.issuers.flatMap(sessionKeys), ...otherKeys(parts)],
+    keys: [...parts.issuers.flatMap(sessionKeys), ...otherKeys(parts), ...providerKeys(parts)],
     sets: parts.issuers.flatMap(setsOf),
   });

@@ -9,6 +9,7 @@ import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { runWith } from '../../src/cli/kit/run-with.js';
 import { policyCommand } from '../../src/cli/policy.js';
+import { compileProvider } from '../../src/gateway/hooks/providers/compile.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { decodeTheme } from '../../src/model/theme/design-tokens.js';
 import { loadConfig } from '../../src/platform/config/config.js';
@@ -90,11 +91,23 @@ test.each(named('configuration'))('$name is a configuration that starts', ({ tex
     OPS_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
     TEAM_SLACK_URL: 'https://hooks.example.com/services/team',
     MODEL_KEY: randomBytes(32).toString('hex'),
+    ...providerSecrets(text),
     ...(text.includes('dkim:') ? { GUESTLIST_DKIM_KEY: rsaKey() } : {}),
   };
   const options = { runsGateway: true, runsService: true };
-  expect(loadConfig(env, join(root, 'config/guestlist.yaml'), options).settings).toMatchObject(withoutIssuers(text));
+  const { settings, hookProviders } = loadConfig(env, join(root, 'config/guestlist.yaml'), options);
+  expect(settings).toMatchObject(withoutIssuers(text));
+  for (const provider of hookProviders) expect(compileProvider(provider).name).toBe(provider.name);
 });
+
+/** The variables of `gateway.hooks.providers`: those of Svix have another form. */
+const providerSecrets = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...text.matchAll(/kind: (\w+),?\s+secretVariable: (\w+)/g)].map(([, kind = '', name = '']) => {
+      const secret = randomBytes(24).toString('base64');
+      return [name, ['clerk', 'propelauth'].includes(kind) ? `whsec_${secret}` : secret];
+    }),
+  );
 
 const rsaKey = (): string =>
   String(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }));

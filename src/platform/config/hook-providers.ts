@@ -10,10 +10,8 @@ import { isHookSecret } from './hook-secrets.js';
 import { type OutgoingFault, type OutgoingSources, readVariable, variable } from './outgoing-settings.js';
 
 /** A name as it is in the path. */
-const providerName = z
-  .string()
-  .max(64)
-  .regex(/^[a-z0-9][a-z0-9-]*$/, 'must be made of small letters, digits and "-"');
+const nameShape = 'must be made of up to 64 small letters, digits and "-"';
+const providerName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, nameShape);
 
 const cel = z.string().min(1).max(4000);
 const headerName = z
@@ -94,7 +92,11 @@ const providerSetting = z.discriminatedUnion('kind', [
 ]);
 
 /** The setting `gateway.hooks.providers`. */
-export const hookProvidersSetting = z.record(providerName, providerSetting).default({});
+export const hookProvidersSetting = z
+  .record(providerName, providerSetting, {
+    error: ({ code }) => (code === 'invalid_key' ? `a name ${nameShape}` : undefined),
+  })
+  .default({});
 type ProviderSettings = z.output<typeof hookProvidersSetting>;
 export type HookProviderSetting = ProviderSettings[string];
 export type SignatureSetting = z.output<typeof signatureScheme>;
@@ -147,7 +149,8 @@ const secretFault = (setting: HookProviderSetting, secret: string, isProduction:
   return weakness === undefined ? null : `holds a secret that ${weakness}: make one by "openssl rand -base64 48"`;
 };
 
-const variablesOf = (setting: HookProviderSetting): readonly string[] => {
+/** The environment variables of its secrets. */
+export const secretVariablesOf = (setting: HookProviderSetting): readonly string[] => {
   if (setting.kind === 'kinde') return [];
   const { secretVariable, secretVariables = [] } = setting;
   return [...(secretVariable === undefined ? [] : [secretVariable]), ...secretVariables];
@@ -173,7 +176,7 @@ const readKeys = (setting: HookProviderSetting): Read => {
     secrets: [],
     faults: [
       ...(mend === null ? [] : [{ field, mend }]),
-      ...(variablesOf(setting).length === 0
+      ...(secretVariablesOf(setting).length === 0
         ? []
         : [{ field: 'secretVariable', mend: 'has no use here: the keys are those of the JWKS; leave it out' }]),
       ...(algorithms.includes('HS256')
@@ -184,7 +187,7 @@ const readKeys = (setting: HookProviderSetting): Read => {
 };
 
 const readSecrets = (setting: HookProviderSetting, { env, isProduction }: OutgoingSources): Read => {
-  const names = variablesOf(setting);
+  const names = secretVariablesOf(setting);
   const hasBoth = 'secretVariable' in setting && setting.secretVariable !== undefined && names.length > 1;
   if (names.length === 0 || hasBoth) {
     const mend = 'needs secretVariable, or secretVariables with two while one secret replaces the other';
@@ -235,4 +238,4 @@ export const loadHookProviders = (settings: ProviderSettings, sources: OutgoingS
 
 /** The environment variables that providers name. */
 export const hookProviderVariables = (settings: ProviderSettings): readonly string[] =>
-  Object.values(settings).flatMap(variablesOf);
+  Object.values(settings).flatMap(secretVariablesOf);
