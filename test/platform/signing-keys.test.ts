@@ -36,7 +36,11 @@ const start = async (isDemo = false) => {
     { issuer: 'old', algorithms: ['HS256'], secretVariable: 'OLD_SECRET' },
   ];
   const settings = {
-    gateway: { publicOrigin: 'https://numbers.example', session: { issuer: 'host', issuers } },
+    gateway: {
+      publicOrigin: 'https://numbers.example',
+      session: { issuer: 'host', issuers },
+      hooks: { providers: { clerk: { kind: 'clerk', secretVariable: 'CLERK_SECRET' } } },
+    },
     channels: {
       crm: { kind: 'webhook', url: 'https://crm.example/in', secretVariable: 'CRM_SECRET' },
       team: { kind: 'slack', urlVariable: 'TEAM_URL' },
@@ -47,6 +51,7 @@ const start = async (isDemo = false) => {
   const env = {
     ...{ GUESTLIST_CONFIG: file, GUESTLIST_API_KEY: 'key', GUESTLIST_SMTP_URL: 'smtp://mail.example' },
     ...{ GUESTLIST_HOST_JWT_SECRET: secret('h'), OLD_SECRET: secret('o'), CRM_SECRET: hookSecret(1) },
+    CLERK_SECRET: hookSecret(4),
     GUESTLIST_HOOK_SECRETS: `${hookSecret(2)},${hookSecret(3)}`,
     GUESTLIST_DKIM_KEY: mailKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     TEAM_URL: 'https://hooks.example/very/secret',
@@ -82,6 +87,7 @@ describe('the keys in force', () => {
       'hooks |  |  | HMAC-SHA256 | checks | variable | GUESTLIST_HOOK_SECRETS',
       'webhooks | crm |  | HMAC-SHA256 | signs | variable | CRM_SECRET',
       'mail | numbers.example | mail2026 | RSA-SHA256 | signs | variable | GUESTLIST_DKIM_KEY',
+      'hooks | clerk |  | HMAC-SHA256 | checks | variable | CLERK_SECRET',
     ]);
     await logIn();
     expect(read().sets).toMatchObject([{ readAt: new Date(startSeconds * 1000), isFailing: false }]);

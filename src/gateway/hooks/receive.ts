@@ -2,7 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import { Refusal } from '../../model/refusal.js';
+import { BodyTooLarge } from '../../platform/http/wire/body-faults.js';
 import { parseJson, readText } from '../../platform/http/wire/body-reader.js';
+import type { FlatHeaders } from '../../platform/http/wire/constant-headers.js';
 import { requestIdOf } from '../../platform/http/wire/request.js';
 import type { Attempt } from '../../platform/limits/credential-guard.js';
 import type { Log } from '../../platform/logs/log.js';
@@ -79,6 +81,9 @@ export type SendAnswer = (
   requestId: string,
 ) => unknown;
 
+/** No later attempt could fit: Svix stops to repeat a message then (https://docs.svix.com/receiving/delivery-control). */
+const abortMessage: FlatHeaders = ['Webhook-Delivery', 'abort-message'];
+
 const shown = (data: object, names: readonly string[]): object =>
   Object.fromEntries(Object.entries(data).filter(([name]) => names.includes(name)));
 
@@ -107,7 +112,8 @@ export const createReceiver =
       logAccepted(log, { ...trace, hook }, data);
     } catch (error) {
       const refused = answerError(error);
-      send(request, response, refused, trace.requestId);
+      const headers = error instanceof BodyTooLarge ? [...refused.headers, ...abortMessage] : refused.headers;
+      send(request, response, { ...refused, headers }, trace.requestId);
       const line = { ...trace, hook, code: refused.code, ...explain(error) };
       if (refused.status >= 500) log.error({ event: 'hook.failed', ...line }, 'hook');
       else log.warn({ event: 'hook.refused', ...line }, 'hook');

@@ -9,7 +9,6 @@ import { Refusal } from '../../../model/refusal.js';
 import { JwtFault } from '../../../platform/keys/jwt.js';
 import type { JwtAlgorithm, JwtKeys } from '../../../platform/keys/jwt-keys.js';
 import { verifySignedText } from '../../../platform/keys/signed-text.js';
-import { unavailable } from '../../upstream/unavailable.js';
 import { createSignatures } from '../signature.js';
 
 /** How far the time of a signature may be from now. */
@@ -128,7 +127,12 @@ const verifyJwt = async (
     return await verifySignedText(text.trim(), { keys, algorithms, now, toleranceSeconds });
   } catch (error) {
     if (!(error instanceof JwtFault)) throw error;
-    if (error.reason === 'keys-unavailable') throw unavailable('provider-keys-unavailable', error);
+    if (error.reason === 'keys-unavailable') {
+      throw new Refusal('UPSTREAM_UNAVAILABLE', `The keys at ${secretsAt} cannot be read; the log has the reason.`, {
+        reason: 'provider-keys-unavailable',
+        cause: error,
+      });
+    }
     const mend = `the body must be a JWT by a key of ${secretsAt}`;
     const isOld = error.reason === 'expired' || error.reason === 'not-yet-valid';
     return refuse(
