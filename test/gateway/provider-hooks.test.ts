@@ -398,7 +398,7 @@ describe('the tenant', () => {
     expect(await stateOf(`own-${org}`)).toBe('active');
   });
 
-  it('that the table does not know yet makes the provider repeat: 503', async () => {
+  it('a tenant that the table does not know yet makes the provider repeat: 503', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'guestlist-tenants-'));
     writeFileSync(join(folder, 'tenants.csv'), 'key,tenant\norg_known,known\n');
     writeFileSync(
