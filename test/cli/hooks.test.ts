@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { basePolicy } from '../gateway/policies.js';
-import { type Kind, kinds, samples, startMs } from '../gateway/provider-events.js';
+import { type Kind, kinds, samples, sessionClaims, startMs } from '../gateway/provider-events.js';
 import { runCli } from './in-process.js';
 
 const secrets = Object.fromEntries(kinds.map((kind) => [kind, samples[kind].newSecret()]));
@@ -17,7 +17,7 @@ const project = (tenant: unknown, policyMore: object = {}) => {
     writeFileSync(join(cwd, name), typeof content === 'string' ? content : JSON.stringify(content, null, 2));
     return name;
   };
-  const claims = { ...basePolicy.session.claims, org_code: 'string', organization_id: 'string' };
+  const claims = { ...basePolicy.session.claims, ...sessionClaims };
   write('policy.yaml', { ...basePolicy, session: { ...basePolicy.session, claims, tenant }, ...policyMore });
   const providers = Object.fromEntries(
     kinds.map((kind) => [

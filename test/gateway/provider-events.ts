@@ -62,6 +62,16 @@ export type Sample = {
   readonly test?: object;
 };
 
+/** The claims that the presets of the providers declare. An event has only some members of an object. */
+export const sessionClaims = {
+  o: { id: 'string', rol: 'string', 'slg?': 'string' },
+  org_code: 'string',
+  organization_id: 'string',
+  org_member_info: { org_id: 'string', user_role: 'string' },
+  org_id_to_org_member_info: 'map<string, { org_id: string, user_role: string }>',
+  app_metadata: { 'org_id?': 'string', provider: 'string' },
+};
+
 const iso = (at: number): string => new Date(at).toISOString();
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -97,8 +107,8 @@ export const samples: Readonly<Record<Kind, Sample>> = {
     }),
     sign: (event, secret, changed) => signSvix(JSON.stringify(event), secret, changed),
     signsBody: true,
-    tenant: 'claims.org_id',
-    session: (org) => ({ org_id: org, org_slug: 'acme-inc', org_role: 'org:admin' }),
+    tenant: 'has(claims.o) ? claims.o.id : claims.org_id',
+    session: (org) => ({ v: 2, o: { id: org, rol: 'admin', slg: 'acme-inc' } }),
   },
   workos: {
     more: {},
@@ -145,8 +155,9 @@ export const samples: Readonly<Record<Kind, Sample>> = {
     event: (happening, org) => ({ event_type: propelTypes[happening], org_id: org, name: 'Acme Inc' }),
     sign: (event, secret, changed) => signSvix(JSON.stringify(event), secret, changed),
     signsBody: true,
-    tenant: 'claims.org_id',
-    session: (org) => ({ org_id: org }),
+    tenant:
+      'has(claims.org_member_info) ? [claims.org_member_info.org_id] : claims.org_id_to_org_member_info.map(id, id)',
+    session: (org) => ({ org_id_to_org_member_info: { [org]: { org_id: org, user_role: 'Owner' } } }),
   },
   kinde: {
     more: { issuer: 'https://acme.kinde.com' },
@@ -244,8 +255,8 @@ export const samples: Readonly<Record<Kind, Sample>> = {
     }),
     sign: (event, secret) => ({ body: JSON.stringify(event), headers: { 'x-webhook-secret': secret } }),
     signsBody: false,
-    tenant: 'claims.org_id',
-    session: (org) => ({ org_id: org }),
+    tenant: 'claims.app_metadata.org_id',
+    session: (org) => ({ app_metadata: { provider: 'email', org_id: org } }),
   },
   custom: {
     more: {

@@ -21,6 +21,7 @@ import {
   kinds,
   type Sent,
   samples,
+  sessionClaims,
   signKinde,
   startMs,
 } from './provider-events.js';
@@ -37,7 +38,7 @@ afterAll(async () => {
 const newOrg = (): string => `org_${randomUUID().replaceAll('-', '')}`;
 
 const policyWith = (tenant: unknown, more: object = {}): Policy => {
-  const claims = { ...basePolicy.session.claims, org_code: 'string', organization_id: 'string', org_slug: 'string' };
+  const claims = { ...basePolicy.session.claims, ...sessionClaims };
   const session = { ...basePolicy.session, claims, tenant };
   const { dataApp, workspace, datamart } = servicePolicy;
   const document = {
@@ -391,8 +392,20 @@ describe('the tenant', () => {
     expect([await stateOf(org), await stateOf('acme'), (await login(org)).status]).toEqual(['active', undefined, 200]);
   });
 
+  it('reads an object of which the event has only some members, and a member that is missing is no tenant', async () => {
+    const { event } = await start('clerk', {}, policyWith('claims.o.id'));
+    const org = newOrg();
+    await event('created', org);
+    expect(await stateOf(org)).toBe('active');
+    await expect(start('clerk', {}, policyWith('claims.o.rol'))).rejects.toThrow(/reads claims\.o\.rol/);
+  });
+
   it('a claim of the configuration replaces that of the adapter', async () => {
-    const { event } = await start('clerk', { claims: { org_id: '"own-" + event.data.id' } });
+    const { event } = await start(
+      'clerk',
+      { claims: { org_id: '"own-" + event.data.id' } },
+      policyWith('claims.org_id'),
+    );
     const org = newOrg();
     await event('created', org);
     expect(await stateOf(`own-${org}`)).toBe('active');

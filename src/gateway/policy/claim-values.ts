@@ -30,7 +30,8 @@ type ObjectType = {
   readonly fields: Readonly<Record<string, string>>;
 };
 
-type Convert = (value: unknown) => CelValue;
+/** `isPartial`: a required member may be absent, as in the claims of an event. Reading it fails then. */
+type Convert = (value: unknown, isPartial: boolean) => CelValue;
 type Planned = { readonly celType: string; readonly shape: Shape; readonly convert: Convert };
 
 const text: Planned = {
@@ -53,9 +54,9 @@ const plain = {
   texts: {
     celType: 'list<string>',
     shape: listOf(null),
-    convert: (value) => {
-      const one = text.convert(value);
-      return one === mismatch ? texts(value) : [one];
+    convert: (value, isPartial) => {
+      const one = text.convert(value, isPartial);
+      return one === mismatch ? texts(value, isPartial) : [one];
     },
   },
 } satisfies Record<string, Planned>;
@@ -66,9 +67,9 @@ const planList = ({ celType, shape, convert }: Planned): Planned => ({
   convert:
     celType === 'string'
       ? texts
-      : (value) => {
+      : (value, isPartial) => {
           if (!Array.isArray(value) || value.length > maxClaimList) return mismatch;
-          const items = value.map(convert);
+          const items = value.map((item) => convert(item, isPartial));
           return items.includes(mismatch) ? mismatch : items;
         },
 });
@@ -76,13 +77,13 @@ const planList = ({ celType, shape, convert }: Planned): Planned => ({
 const planMap = ({ celType, shape, convert }: Planned): Planned => ({
   celType: `map<string, ${celType}>`,
   shape: mapOf(shape),
-  convert: (value) => {
+  convert: (value, isPartial) => {
     if (!isRecord(value)) return mismatch;
     const entries = Object.entries(value);
     if (entries.length > maxClaimList) return mismatch;
     const result = new Map<string, CelValue>();
     for (const [name, item] of entries) {
-      const read = convert(item);
+      const read = convert(item, isPartial);
       if (read === mismatch || name.length > maxClaimText) return mismatch;
       result.set(name, read);
     }
@@ -94,13 +95,13 @@ type Members = ReadonlyMap<string, { readonly isOptional: boolean; readonly plan
 
 const convertObject = (make: ObjectType['make'], members: Members): Convert => {
   const all = [...members];
-  return (value) => {
+  return (value, isPartial) => {
     if (!isRecord(value)) return mismatch;
     const result = new make();
     for (const [name, { isOptional, planned }] of all) {
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
-      if (given === undefined && isOptional) continue;
-      const read = planned.convert(given);
+      if (given === undefined && (isOptional || isPartial)) continue;
+      const read = planned.convert(given, isPartial);
       if (read === mismatch) return mismatch;
       result.set(name, read);
     }
@@ -171,10 +172,10 @@ export const claimPlan = (schema: ClaimSchema): ClaimPlan => {
   return known;
 };
 
-const convertClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
+const convertClaims = (claims: JwtClaims, schema: ClaimSchema, isPartial: boolean): CelClaims => {
   const result: Record<string, CelValue> = Object.create(null);
   for (const [name, convert] of claimPlan(schema).convert) {
-    if (Object.hasOwn(claims, name) && claims[name] !== undefined) result[name] = convert(claims[name]);
+    if (Object.hasOwn(claims, name) && claims[name] !== undefined) result[name] = convert(claims[name], isPartial);
   }
   return result;
 };
@@ -183,12 +184,13 @@ const converted = new WeakMap<JwtClaims, { readonly schema: ClaimSchema; readonl
 
 /**
  * Returns the declared claims of a session in CEL's types. The result is cached with the claims for the latest schema,
- * so that the steps of one request convert them once. Claims must not change after the first call.
+ * so that the steps of one request convert them once. Claims must not change after the first call. `isPartial`: the claims
+ * are those of an organization's event, which need not have the other members of an object.
  */
-export const celClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
+export const celClaims = (claims: JwtClaims, schema: ClaimSchema, isPartial = false): CelClaims => {
   const last = converted.get(claims);
   if (last?.schema === schema) return last.values;
-  const values = convertClaims(claims, schema);
+  const values = convertClaims(claims, schema, isPartial);
   converted.set(claims, { schema, values });
   return values;
 };
@@ -238,7 +240,7 @@ const findMisfit = (value: unknown, type: ClaimType, path: string): string | und
     }
     return undefined;
   }
-  return planType(type, []).convert(value) === mismatch ? path : undefined;
+  return planType(type, []).convert(value, false) === mismatch ? path : undefined;
 };
 
 /** Returns where each claim that does not fit its declaration fails, by the claim's name. */

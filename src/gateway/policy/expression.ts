@@ -254,6 +254,7 @@ export type EventVariables = { readonly event: unknown };
 export const compileOfEvent: Compile<EventVariables> = compileIn(
   base.clone().registerVariable('event', 'dyn'),
   new Map(),
+  claimPlan({}),
 );
 
 /** Whether the expression names the claim. A name in a text of it counts too. */

@@ -19,16 +19,15 @@ import { isTenantId, tenantIdShape } from '../policy/tenant-id.js';
 import { closeTenantRule, type TenantHttp } from '../policy/tenant-rule.js';
 import { createTenantLookup, type FindTenants, type TenantLookup } from './lookup.js';
 
+/** A session, or the claims that an event of an organization has of it: `isPartial`. */
+export type Claimed = Pick<Session, 'claims'> & { readonly isPartial?: boolean };
+
 /**
  * Returns the clientId of a session, from the policy's tenant rule. If the rule gives several, `asked` must be one of
  * them. Returns a promise only if the host must be called. Throws, or rejects with, NO_TENANT or UPSTREAM_UNAVAILABLE, or
  * INVALID_REQUEST_BODY for a claim with a number that JSON may have rounded.
  */
-export type TenantOf = (
-  policy: Policy,
-  session: Pick<Session, 'claims'>,
-  asked: string | undefined,
-) => string | Promise<string>;
+export type TenantOf = (policy: Policy, session: Claimed, asked: string | undefined) => string | Promise<string>;
 
 export type Tenants = {
   /** Resolves the tenant with any policy, including one that is not in force. */
@@ -63,10 +62,10 @@ const refuse = (message: string, reason: Reason<'NO_TENANT'>, cause?: unknown): 
   throw new Refusal('NO_TENANT', message, { reason, cause });
 };
 
-const evaluate = ({ tenant: { key }, claims }: Policy, session: Pick<Session, 'claims'>): unknown => {
+const evaluate = ({ tenant: { key }, claims }: Policy, session: Claimed): unknown => {
   let value: unknown;
   try {
-    value = key.evaluate({ claims: celClaims(session.claims, claims) });
+    value = key.evaluate({ claims: celClaims(session.claims, claims, session.isPartial) });
   } catch (cause) {
     refuseUnsafeClaim(key.source, session.claims, claims, cause);
     return refuse(
@@ -84,8 +83,8 @@ const evaluate = ({ tenant: { key }, claims }: Policy, session: Pick<Session, 'c
  * for each session with the latest policy.
  */
 const createGiven = () => {
-  const given = new WeakMap<Pick<Session, 'claims'>, { readonly policy: Policy; readonly value: unknown }>();
-  return (policy: Policy, session: Pick<Session, 'claims'>): unknown => {
+  const given = new WeakMap<Claimed, { readonly policy: Policy; readonly value: unknown }>();
+  return (policy: Policy, session: Claimed): unknown => {
     const last = given.get(session);
     if (last?.policy === policy) return last.value;
     const value = evaluate(policy, session);

@@ -92,7 +92,7 @@ export const tenantOfEvent = async (
   { claims }: Pick<Happened, 'claims'>,
 ): Promise<string> => {
   try {
-    return await tenantOf(policy, { claims }, undefined);
+    return await tenantOf(policy, { claims, isPartial: true }, undefined);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'NO_TENANT') throw error;
     const { reason } = error;
