@@ -1,6 +1,6 @@
 /** Webhooks of login and billing providers over the real router, with the real service, ledger, policy and logins. */
 import { createSecretKey, generateKeyPairSync, randomUUID } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -94,8 +94,8 @@ const start = async (kind: Kind, more: object = {}, policy = policyWith(samples[
   /** Sends the event of an organization, `at` seconds after the start. */
   const event = async (happening: Happening, org: string, at = 0, changed: Changed = {}) =>
     send(await sign(sample.event(happening, org, startMs + at * 1000 - 60_000, changed.id ?? randomUUID()), changed));
-  const login = (org: string) =>
-    gateway.ask({ iss: 'guestlist-demo', sub: 'ann', roles: ['analyst'], ...sample.session(org) });
+  const login = (org: string, more: object = { roles: ['analyst'] }) =>
+    gateway.ask({ iss: 'guestlist-demo', sub: 'ann', ...more, ...sample.session(org) });
   const lineOf = (name: string) => gateway.lines.filter((line) => line.event === name).at(-1);
   return { ...gateway, clock, secret, send, sign, event, login, lineOf };
 };
@@ -133,6 +133,20 @@ describe.each(ofLogins)('%s', (kind) => {
     expect(lineOf('hook.ignored')).toMatchObject({ hook: `provider/${kind}`, reason: 'event-not-mapped' });
     expect(await stateOf(org)).toBeUndefined();
   });
+});
+
+const presets = ofLogins.filter((kind) => existsSync(new URL(`../../config/presets/${kind}.yaml`, import.meta.url)));
+
+it.each(presets)('%s: an event and a login reach one tenant by the preset of the provider', async (kind) => {
+  const { dataApp, workspace, datamart } = servicePolicy;
+  const own = { ...{ version: 1, dataApp, workspace, datamart }, session: { preset: kind }, onSignUp: ['delays'] };
+  const file = join(mkdtempSync(join(tmpdir(), 'guestlist-preset-')), 'policy.yaml');
+  const { templates, rules } = { ...basePolicy, templates: { delays: { name: 'Delays' }, routes: { name: 'Routes' } } };
+  writeFileSync(file, JSON.stringify({ ...own, templates, rules }));
+  const { event, login } = await start(kind, {}, loadPolicyFile(file));
+  const org = newOrg();
+  expect((await event('created', org)).data).toMatchObject({ state: 'active', provisioned: 1 });
+  expect([await stateOf(org), (await login(org, {})).status]).toEqual(['active', 200]);
 });
 
 describe.each(signed)('%s signs the body', (kind) => {
