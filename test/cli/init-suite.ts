@@ -167,12 +167,15 @@ export const stop = async (serving: Serving | undefined): Promise<void> => {
 
 export const loginAt = async (folder: string, url: string, claims: object) => {
   const { GUESTLIST_HOST_JWT_SECRET: secret = '' } = parseEnv(await readFile(join(folder, 'guestlist.env'), 'utf8'));
-  const session = jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 });
-  return request<{ token: string; embeds: { id: string }[] }>(`${url}/embed-token`, {
+  return openWith(url, jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 }));
+};
+
+/** Asks for a token with a signed session. */
+export const openWith = (url: string, session: string) =>
+  request<{ token: string; embeds: { id: string }[] }>(`${url}/embed-token`, {
     method: 'POST',
     headers: { authorization: `Bearer ${session}`, origin },
   });
-};
 
 type AnswerRow = Readonly<Record<string, unknown>>;
 /** The rows of every metric of the first dashboard, by the metric's name. */

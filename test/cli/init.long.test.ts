@@ -1,8 +1,14 @@
 /** `guestlist init` on each database. */
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customerId, northwindStatements } from '../fixtures/northwind-database.js';
+import { jwkOf, rsaPair } from '../gateway/signers.js';
 import {
   clickHouseServer,
   createOwnClickHouseDatabase,
@@ -10,7 +16,8 @@ import {
   type OwnClickHouseDatabase,
   onClickHouse,
 } from '../suites/clickhouse.js';
-import { begin, initSuite, kinds, origin, readMetrics, run, stop, urlOf } from './init-suite.js';
+import { runOnFile } from '../suites/duckdb-file.js';
+import { begin, initSuite, kinds, openWith, origin, readMetrics, run, stop, urlOf } from './init-suite.js';
 
 for (const kind of kinds.filter(({ isThere }) => isThere)) initSuite(kind);
 
@@ -54,6 +61,49 @@ describe.runIf(await isClickHouseThere())('on ClickHouse', () => {
       expect(counts).toEqual([[[60]], [[40]], [[0]]]);
     } finally {
       await stop(serving);
+    }
+  });
+});
+
+/** As a new user would: an empty folder, a database, and the sessions of a login provider. */
+describe('with the sessions of a login provider', () => {
+  test('init --login clerk sets up a dashboard that a session of Clerk opens, and shows its own rows only', async () => {
+    const source = await mkdtemp(join(tmpdir(), 'guestlist-init-source-'));
+    const folder = await mkdtemp(join(tmpdir(), 'guestlist-init-'));
+    const pair = rsaPair();
+    const keys = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ keys: [jwkOf(pair, { kid: 'k1', alg: 'RS256' })] }));
+    });
+    keys.listen(0, '127.0.0.1');
+    await once(keys, 'listening');
+    const { port } = keys.address() as AddressInfo;
+    let serving: ReturnType<typeof begin> | undefined;
+    try {
+      await runOnFile(join(source, 'northwind.duckdb'), northwindStatements);
+      const issuer = 'https://clerk.example.com';
+      const login = ['--login', 'clerk', '--issuer', issuer, '--jwks-url', `http://127.0.0.1:${port}/keys`];
+      const database = ['--database', join(source, 'northwind.duckdb'), '--shared', 'products,categories'];
+      const { code, output } = await run(folder, 'init', '--yes', ...database, ...login, '--origin', origin);
+      expect([code, output]).toEqual([0, expect.stringContaining('session token of Clerk')]);
+      serving = begin(folder, ['serve']);
+      const url = await urlOf(serving);
+      const open = (claims: object, by = pair) => {
+        const session = jwt.sign({ sub: 'user_1', iss: issuer, ...claims }, by.privateKey, {
+          ...{ algorithm: 'RS256', keyid: 'k1', expiresIn: 60 },
+        });
+        return openWith(url, session);
+      };
+      const own = await open({ v: 2, o: { id: customerId(0), rol: 'admin', slg: 'acme' } });
+      expect([own.status, own.body.embeds?.map(({ id }) => id)]).toEqual([200, [`overview--${customerId(0)}`]]);
+      const old = await open({ org_id: customerId(7), org_role: 'org:member' });
+      expect(old.body.embeds?.map(({ id }) => id)).toEqual([`overview--${customerId(7)}`]);
+      expect((await open({ v: 2 })).status).toBe(403);
+      expect((await open({ v: 2, o: { id: customerId(0), rol: 'admin' } }, rsaPair())).status).toBe(401);
+    } finally {
+      await stop(serving);
+      keys.close();
+      for (const made of [folder, source]) await rm(made, { recursive: true, force: true });
     }
   });
 });

@@ -1,9 +1,13 @@
 /** What `guestlist init` refuses, and what it writes to .gitignore; init.long.test.ts runs it on each database. */
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ignoreFile } from '../../src/cli/init/files.js';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { ignoreFile, policyFile, policyTestFile, type Setup, settingsFile } from '../../src/cli/init/files.js';
+import { askLogin } from '../../src/cli/init/login.js';
+import { loadIssuers } from '../../src/platform/config/issuers.js';
+import { loadPreset, presetNames } from '../../src/platform/config/presets.js';
 import { runOnFile } from '../suites/duckdb-file.js';
 import { runCli } from './in-process.js';
 
@@ -15,6 +19,39 @@ test('.gitignore gets the lines that it lacks, and nothing twice', () => {
     '*.log\r\nguestlist.env\r\ndata/\n',
     whole,
   ]);
+});
+
+describe.each(presetNames)('the files for the login provider %s', (login) => {
+  const setupOf = async (tenants: readonly string[] = ['acme', '7']): Promise<Setup> => ({
+    name: 'shop',
+    dashboard: { id: 'overview', title: 'Overview' },
+    connection: { datasourceType: 'DUCKDB', path: '/data/shop.duckdb' },
+    ...{ port: 3000, origin: 'https://app.example.com', claim: 'tenant_id', restricted: null, tenants },
+    login: await askLogin(null, {
+      ...{ login, issuer: 'https://login.example.com', audience: 'app' },
+      jwksUrl: 'https://login.example.com/keys',
+    }),
+  });
+
+  test('the policy takes its preset, and passes the tests beside it', async () => {
+    const setup = await setupOf();
+    const folder = await mkdtemp(join(tmpdir(), 'guestlist-login-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, 'policy.yaml'), policyFile(setup));
+    await writeFile(join(folder, 'policy.test.yaml'), policyTestFile(setup));
+    const { code, out, err } = await runCli(['policy', 'test', 'policy.test.yaml'], { cwd: folder });
+    expect([code, out + err]).toEqual([0, expect.stringContaining('3 tests')]);
+    expect(policyFile(setup)).toContain(`preset: ${login}\n`);
+  });
+
+  test('the configuration trusts the issuer as the preset says', async () => {
+    const sources = { env: {}, folder: '.', usesSimpleIssuer: true };
+    const { issuers, faults } = loadIssuers(parse(settingsFile(await setupOf())), sources);
+    expect(faults).toEqual([]);
+    expect(issuers).toMatchObject([
+      { issuer: 'https://login.example.com', algorithms: loadPreset(login).issuer.algorithms, audience: 'app' },
+    ]);
+  });
 });
 
 describe('what it cannot do', () => {
@@ -42,6 +79,10 @@ describe('what it cannot do', () => {
     ],
     ['no rows', ['--database', 'sources/plain.duckdb'], 1, 'nothing to show'],
     ['a port out of range', ['--port', '0'], 2, '--port'],
+    ['an unknown login provider', ['--login', 'nobody'], 2, 'Give one of auth0, better-auth, clerk'],
+    ['a login provider without its issuer', ['--login', 'clerk'], 2, 'give --issuer: the iss of its tokens'],
+    ['a login provider without its audience', ['--login', 'auth0', '--issuer', 'https://a.example/'], 2, '--audience'],
+    ['a login provider without its keys', ['--login', 'workos', '--issuer', 'https://a.example'], 2, '--jwks-url'],
     ['an origin with a path', ['--database', 'sources/plain.duckdb', '--origin', 'https://a.example/b'], 2, '--origin'],
   ])('%s: one message, and no file', async (_, flags, code, message) => {
     const ended = await runCli(['init', '--yes', ...flags], { cwd: folder });

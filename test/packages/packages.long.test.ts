@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { presetNames } from '../../src/platform/config/presets.js';
 import { blocksOfKind, nameOf } from '../documents/blocks.js';
 import { examplesIn, namesIn } from '../documents/examples.js';
 
@@ -83,6 +84,17 @@ describe.each(names)('the package %s', (name) => {
       .filter((path) => !filesOf(name).includes(path));
     expect(missing).toEqual([]);
     expect(filesOf(name)).toContain('README.md');
+  });
+
+  it('holds the presets of login providers, if it reads policies', () => {
+    const folders: Partial<Record<Name, string>> = { guestlist: 'config/presets', gateway: 'dist/config/presets' };
+    const folder = folders[name];
+    const wanted = folder === undefined ? [] : presetNames.map((preset) => `${folder}/${preset}.yaml`);
+    expect(
+      filesOf(name)
+        .filter((path) => path.includes('config/presets/'))
+        .toSorted(),
+    ).toEqual(wanted);
   });
 
   it('holds no tests, no sources and no data', () => {

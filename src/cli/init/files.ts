@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import type { DashboardFilter } from '../../model/dashboard/dashboard.js';
 import type { DatasourceConnection } from '../../model/organization.js';
+import type { Login } from './login.js';
 
 export type Setup = {
   readonly name: string;
@@ -10,8 +11,10 @@ export type Setup = {
   readonly port: number;
   /** Origin of the host's pages. */
   readonly origin: string;
-  /** Name of the session's claim that holds the tenant. */
+  /** Name of the session's claim that holds the tenant, of sessions that the host signs itself. */
   readonly claim: string;
+  /** The provider whose sessions are used; null: the host signs sessions itself. */
+  readonly login: Login | null;
   /** The filter that the policy's first restriction narrows; null: the dashboard has none. */
   readonly restricted: DashboardFilter | null;
   readonly tenants: readonly string[];
@@ -29,6 +32,14 @@ const reachOf = (connection: DatasourceConnection): string =>
     ? `  duckdbFolders: ${text([connection.path.replace(/[/\\][^/\\]*$/, '') || '/'])}`
     : `  allowedHosts: ${text([`${connection.host.includes(':') ? `[${connection.host}]` : connection.host}:${connection.port}`])}`;
 
+const issuerText = (login: Login | null): string =>
+  login === null
+    ? ''
+    : `  session:
+    issuers: # sessions of ${login.provider}: ${login.docs}
+      - ${text(login.issuer)}
+`;
+
 export const settingsFile = (setup: Setup): string => {
   const origins = [...new Set([setup.origin, trialOrigin])];
   const note = setup.origin === trialOrigin ? '' : ` # ${trialOrigin} is host-page.mjs: remove it when you do`;
@@ -42,7 +53,7 @@ ${reachOf(setup.connection)}
 gateway:
   policies: ./policy.yaml
   allowedOrigins: ${text(origins)}${note}
-`;
+${issuerText(setup.login)}`;
 };
 
 export const environmentFile = (secrets: Readonly<Record<string, string>>): string =>
@@ -75,24 +86,28 @@ restrictions: # every restriction whose \`when\` is true APPLIES, to all that is
         ${text(filter.name)}: user.claims.${claimOf(filter)}
 `;
 
-export const policyFile = ({
-  name,
-  dashboard,
-  claim,
-  restricted,
-}: Setup): string => `# Who sees what. The package's docs explain each field: reference/policies.md.
-version: 1
-dataApp: ${text(name)}
-workspace: ${text(name)}
-datamart: ${text(name)}
-
-session: # which claims your sessions have, which of them is the tenant, and which holds the roles
+const sessionText = ({ login, claim, restricted }: Setup): string =>
+  login === null
+    ? `session: # which claims your sessions have, which of them is the tenant, and which holds the roles
   claims:
     ${claim}: string
     roles: list<string>${restricted === null ? '' : `\n    ${claimOf(restricted)}: string`}
   tenant: claims.${claim}
   roles: "has(claims.roles) ? claims.roles : []"
+`
+    : `session: # claims, tenant and roles of ${login.provider}; what is given beside it replaces its part
+  preset: ${login.preset}
+`;
 
+export const policyFile = (setup: Setup): string => {
+  const { name, dashboard, restricted } = setup;
+  return `# Who sees what. The package's docs explain each field: reference/policies.md.
+version: 1
+dataApp: ${text(name)}
+workspace: ${text(name)}
+datamart: ${text(name)}
+
+${sessionText(setup)}
 expiryMinutes: 60
 
 templates: # dashboards that each tenant gets a copy of
@@ -106,6 +121,11 @@ rules: # every rule whose \`when\` is true ADDS what it grants
       templates: [${dashboard.id}]
       permissions: [isShowDashboardName]
 ${restricted === null ? '' : restrictionText(restricted)}`;
+};
+
+/** A session of the tenant, as YAML. JSON is YAML: a number stays text. */
+const userText = ({ login, claim }: Setup, sub: string, tenant: string): string =>
+  JSON.stringify({ sub, ...(login === null ? { [claim]: tenant } : login.claimsOf(tenant)) });
 
 const restrictedTests = ({ dashboard, claim, restricted }: Setup, tenant: string): string => {
   if (restricted === null) return '';
@@ -126,13 +146,14 @@ const restrictedTests = ({ dashboard, claim, restricted }: Setup, tenant: string
 };
 
 export const policyTestFile = (setup: Setup): string => {
-  const { dashboard, claim, tenants } = setup;
-  // JSON is YAML: a number stays text.
-  const tenant = JSON.stringify(tenants[0] ?? 'some-tenant');
+  const { dashboard, tenants } = setup;
+  const [first = 'some-tenant'] = tenants;
+  const tenant = JSON.stringify(first);
+  const user = userText(setup, 'ann', first);
   return `# Tests of policy.yaml: \`guestlist policy test policy.test.yaml\`. \`expect\` is the whole answer.
 tests:
   - name: a user sees the dashboard of the own tenant
-    user: { sub: ann, ${claim}: ${tenant} }
+    user: ${user}
     expect:
       tenant: ${tenant}
       templates: [${dashboard.id}]
@@ -143,7 +164,7 @@ tests:
     expect: { denied: NO_TENANT }
 
   - name: nobody chooses another tenant
-    user: { sub: ann, ${claim}: ${tenant} }
+    user: ${user}
     body: { tenant: another }
     expect: { denied: NO_TENANT }
 ${restrictedTests(setup, tenant)}`;
@@ -168,6 +189,18 @@ const restrictedLink = ({ restricted }: Setup): string =>
     ? ''
     : ` To try the restriction, add \`&roles=restricted&${claimOf(restricted)}=…\` to the address.`;
 
+/** The function of the page that signs a session. Of a provider: the claims that its session in the organization has. */
+const sessionOf = ({ login, claim, tenants }: Setup): string => {
+  const life = 'exp: Math.floor(Date.now() / 1000) + 3600';
+  const sub = `sub: \`someone-at-\${tenant}\``;
+  if (login === null)
+    return `const session = ({ tenant = tenants[0], roles = '', ...claims }) =>
+  sign({ ${sub}, ${claim}: tenant, roles: roles.split(',').filter(Boolean), ...claims, ${life} });`;
+  const claims = Object.fromEntries(tenants.map((tenant) => [tenant, login.claimsOf(tenant)]));
+  return `const claimsOf = ${JSON.stringify(claims)}; // as ${login.provider} has them
+const session = ({ tenant = tenants[0] }) => sign({ ${sub}, ...claimsOf[tenant], ${life} });`;
+};
+
 export const hostPageFile = (
   setup: Setup,
 ): string => `// A page of another origin that shows the dashboard: stands for your application while you try Guestlist. It signs a
@@ -186,8 +219,7 @@ const sign = (claims) => {
   const text = \`\${base64({ alg: 'HS256', typ: 'JWT' })}.\${base64(claims)}\`;
   return \`\${text}.\${createHmac('sha256', secret).update(text).digest('base64url')}\`;
 };
-const session = ({ tenant = tenants[0], roles = '', ...claims }) =>
-  sign({ sub: \`someone-at-\${tenant}\`, ${setup.claim}: tenant, roles: roles.split(',').filter(Boolean), ...claims, exp: Math.floor(Date.now() / 1000) + 3600 });
+${sessionOf(setup)}
 
 const lines = ${JSON.stringify(pageLines(serviceUrlOf(setup)).split('\n'), null, 2)};
 const page = \`<!doctype html>

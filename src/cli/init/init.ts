@@ -11,6 +11,7 @@ import { proposeFor } from '../../model/datamart/source-proposals.js';
 import type { SourceTable } from '../../model/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import { Refusal } from '../../model/refusal.js';
+import { presetNames } from '../../platform/config/presets.js';
 import { systemClock } from '../../platform/work/time.js';
 import { readCount, readNames } from '../kit/declare.js';
 import { WrongCall } from '../kit/exit.js';
@@ -31,6 +32,7 @@ import {
   settingsFile,
   trialOrigin,
 } from './files.js';
+import { askLogin, type LoginFlags, readLogin } from './login.js';
 import { choosePort, usualPort } from './port.js';
 import {
   type Asking,
@@ -202,6 +204,13 @@ const build = async (
   }
 };
 
+const sessionWords = ({ login, claim }: Setup): string =>
+  login === null
+    ? `sign your sessions with GUESTLIST_HOST_JWT_SECRET of guestlist.env (HS256, the claim
+${claim} holds the tenant)`
+    : `give it the session token of ${login.provider} as yourSessionJwt (take the secret out of guestlist.env then:
+it signs the sessions of host-page.mjs)`;
+
 const closingWords = (
   setup: Setup,
   { dashboard, refused }: Tried,
@@ -215,8 +224,7 @@ Next:
   node host-page.mjs             shows the dashboard of ${setup.tenants[0]} at ${trialOrigin}
   npx guestlist policy test policy.test.yaml
 
-For your own page at ${setup.origin}: sign your sessions with GUESTLIST_HOST_JWT_SECRET of guestlist.env (HS256, the claim
-${setup.claim} holds the tenant), and add
+For your own page at ${setup.origin}: ${sessionWords(setup)}, and add
 
 ${pageLines(serviceUrlOf(setup))}
 
@@ -227,13 +235,14 @@ instead, run \`guestlist serve --only service\`, and see docs/explanation/replic
 const askingOf = async (yes: true | undefined): Promise<Asking> =>
   yes || !process.stdin.isTTY || !process.stdout.isTTY ? null : import('@clack/prompts');
 
-type Given = Flags & { readonly claim: string; readonly port?: number; readonly yes?: true };
+type Given = Flags & LoginFlags & { readonly claim: string; readonly port?: number; readonly yes?: true };
 
 const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServiceToken): Promise<void> => {
   const folder = resolve('.');
   assertFresh(folder);
   const port = await choosePort(values.port);
   const asking = await askingOf(yes);
+  const login = await askLogin(asking, values);
   const connection = readDatabaseUrl(await askDatabase(asking, values));
   await withSource(connection, async (source) => {
     const chosen = await chooseTables(asking, values, source);
@@ -242,7 +251,9 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
       say('trying the charts on your data');
       return tryDashboard(source.ask, chosen);
     });
-    const restricted = tried.dashboard.filters.find(({ dataType }) => dataType === 'string') ?? null;
+    // What says in a provider's session that a user is restricted, only the host knows.
+    const restricted =
+      login === null ? (tried.dashboard.filters.find(({ dataType }) => dataType === 'string') ?? null) : null;
     const setup: Setup = {
       name: nameOf(connection),
       dashboard: { id: 'overview', title: 'Overview' },
@@ -250,6 +261,7 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
       port,
       origin,
       claim,
+      login,
       restricted,
       tenants: chosen.facts.tenants,
     };
@@ -282,6 +294,10 @@ A table whose rows have no tenant is left out, and init says why. Without a term
     )
     .option('--origin <origin>', `where your pages run; ${trialOrigin} if left out`)
     .option('--claim <name>', 'the claim of your sessions that holds the tenant', readClaim, 'tenant_id')
+    .option('--login <provider>', `your login provider: ${presetNames.join(', ')}`, readLogin)
+    .option('--issuer <iss>', 'with --login: the iss of its tokens')
+    .option('--audience <aud>', 'with --login: the aud of its tokens')
+    .option('--jwks-url <url>', 'with --login: the address of its keys, where they cannot be found')
     .option('--port <port>', 'the port of Guestlist; the first free one from 3000 if left out', readPort)
     .option('-y, --yes', "ask nothing: options, and what the database's keys and names propose")
     .action((given) => run(given, readServiceToken));

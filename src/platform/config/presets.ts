@@ -100,7 +100,9 @@ export const isPresetName = (name: unknown): name is PresetName => presetNames.s
 /** Returns the text of a preset, as this release has it. */
 export const readPresetText = (name: PresetName): string => readFileSync(fileOf(name), 'utf8');
 
-/** Loads a preset, without the meaning of its expressions. Throws if the product is broken. */
+/**
+ * Loads a preset, without the meaning of its expressions. Throws if the product is broken.
+ */
 export const loadPreset = (name: PresetName): Preset => {
   const read = presetSchema.safeParse(parse(readPresetText(name)));
   if (!read.success) throw new Error(`${presetFile(name)}: ${z.prettifyError(read.error)}`);
