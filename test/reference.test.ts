@@ -11,13 +11,14 @@ import {
 import { logChapters } from '../src/model/log-events.js';
 import { renderChartGallery } from './chart-gallery.js';
 import { type Manifest, renderElementsPage } from './elements-page.js';
+import { providerPages, renderProviderTable } from './provider-pages.js';
 import { renderTypesPage } from './types-page.js';
 
 const elements = JSON.parse(
   readFileSync(new URL('../packages/elements/custom-elements.json', import.meta.url), 'utf8'),
 ) as Manifest;
 
-test.each([
+const generated: readonly (readonly [string, () => string | Promise<string>])[] = [
   ['config/guestlist.yaml', renderSettingsFile],
   ['docs/reference/configuration.md', renderConfigurationPage],
   ['docs/reference/logging.md', renderLoggingPage],
@@ -25,7 +26,11 @@ test.each([
   ['docs/reference/chart-gallery.md', renderChartGallery],
   ['docs/reference/types.md', renderTypesPage],
   ['docs/reference/elements.md', () => renderElementsPage(elements)],
-])('%s is what `npm run docs` writes', async (file, render) => {
+  ['docs/how-to/logins/README.md', renderProviderTable],
+  ...providerPages,
+];
+
+test.each(generated)('%s is what `npm run docs` writes', async (file, render) => {
   await expect(await render()).toMatchFileSnapshot(`../${file}`);
 });
 
