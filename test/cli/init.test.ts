@@ -46,8 +46,9 @@ describe.each(presetNames)('the files for the login provider %s', (login) => {
 
   test('the configuration trusts the issuer as the preset says', async () => {
     const sources = { env: {}, folder: '.', usesSimpleIssuer: true };
-    const { issuers, faults } = loadIssuers(parse(settingsFile(await setupOf())), sources);
-    expect(faults).toEqual([]);
+    const text = settingsFile(await setupOf());
+    const { issuers, faults } = loadIssuers(parse(text), sources);
+    expect([text, faults]).toEqual([expect.stringContaining(`preset: ${login}`), []]);
     expect(issuers).toMatchObject([
       { issuer: 'https://login.example.com', algorithms: loadPreset(login).issuer.algorithms, audience: 'app' },
     ]);

@@ -18,12 +18,13 @@ export type LoginFlags = {
   readonly jwksUrl?: string;
 };
 
-/** An entry of the setting `gateway.session.issuers`. */
+/** An entry of the setting `gateway.session.issuers`. The preset brings the rest. */
 type IssuerEntry = {
+  readonly preset: PresetName;
   readonly issuer: string;
-  readonly algorithms: readonly string[];
   readonly audience?: string;
-} & ({ readonly discover: true } | { readonly jwksUrl: string });
+  readonly jwksUrl?: string;
+};
 
 export type Login = {
   readonly preset: PresetName;
@@ -49,17 +50,11 @@ const ask = async (asking: Asking, { flag, about, given }: Wanted): Promise<stri
   return (await answerTo(asking, asking.text({ message: `${flag.replace(/^--/, '')}: ${about}`, validate }))).trim();
 };
 
-const askKeys = async (
-  asking: Asking,
-  { discover, jwksUrl = '' }: Preset['issuer'],
-  issuer: string,
-  given: string | undefined,
-): Promise<{ discover: true } | { jwksUrl: string }> => {
-  if (given !== undefined) return { jwksUrl: given };
-  if (discover) return { discover: true };
-  const found = jwksUrl.replace('{iss}', issuer.replace(/\/$/, ''));
-  if (!found.includes('{')) return { jwksUrl: found };
-  return { jwksUrl: await ask(asking, { flag: '--jwks-url', about: `the address of its keys, ${found}`, given }) };
+/** Asks for the address of the keys, where neither discovery nor the issuer's name tells it. */
+const askKeys = async (asking: Asking, { discover, jwksUrl = '' }: Preset['issuer'], given: string | undefined) => {
+  const isTold = discover || !jwksUrl.replace('{iss}', '').includes('{');
+  if (given === undefined && isTold) return {};
+  return { jwksUrl: await ask(asking, { flag: '--jwks-url', about: `the address of its keys, ${jwksUrl}`, given }) };
 };
 
 /** Asks what the preset leaves open. Null: no login provider was named. */
@@ -67,16 +62,16 @@ export const askLogin = async (asking: Asking, flags: LoginFlags): Promise<Login
   const { login } = flags;
   if (login === undefined) return null;
   const preset = loadPreset(login);
-  const { iss, algorithms, audience, audienceIs } = preset.issuer;
+  const { iss, audience, audienceIs } = preset.issuer;
   const issuer = await ask(asking, { flag: '--issuer', about: `the iss of its tokens, ${iss}`, given: flags.issuer });
-  const keys = await askKeys(asking, preset.issuer, issuer, flags.jwksUrl);
+  const keys = await askKeys(asking, preset.issuer, flags.jwksUrl);
   const aud =
     flags.audience === undefined && audience !== 'required'
       ? undefined
       : await ask(asking, { flag: '--audience', about: `the aud of its tokens. ${audienceIs}`, given: flags.audience });
   return {
     ...{ preset: login, provider: preset.provider, docs: preset.docs },
-    issuer: { issuer, algorithms, ...keys, ...(aud === undefined ? {} : { audience: aud }) },
+    issuer: { preset: login, issuer, ...(aud === undefined ? {} : { audience: aud }), ...keys },
     claimsOf: (tenant) => organizationClaims(preset, tenant) ?? {},
   };
 };
