@@ -411,7 +411,7 @@ describe('the tenant', () => {
     const org = newOrg();
     await event('created', org);
     expect(await stateOf(org)).toBe('active');
-    await expect(start('clerk', {}, policyWith('claims.o.rol'))).rejects.toThrow(/reads claims\.o\.rol/);
+    await expect(start('clerk', {}, policyWith('claims.o.slg'))).rejects.toThrow(/reads claims\.o\.slg/);
   });
 
   it('a claim of the configuration replaces that of the adapter', async () => {

@@ -5,22 +5,31 @@
  * Verified: `id`, `type`, `time`, `data`, `a0tenant`, `a0stream` and the optional `a0purpose`
  * (https://auth0.com/docs/events/organization/organization.created, ruby-auth0); `data.object` as in the events of users
  * (https://auth0.com/docs/customize/events/event-testing-observability-and-failure-recovery); Bearer authorization (the
- * API of event streams). Auth0 takes 2xx for delivered and repeats otherwise. The session of an organization carries
- * `org_id` (https://auth0.com/docs/manage-users/organizations/using-tokens).
+ * API of event streams). Auth0 takes 2xx for delivered and repeats otherwise.
  */
-import { type Adapter, type Kinds, kindOf, momentAt, organizationAt, textAt, valueAt } from './provider.js';
+import {
+  type Adapter,
+  type Kinds,
+  kindOf,
+  momentAt,
+  organizationAt,
+  organizationOf,
+  organizationPaths,
+  textAt,
+  valueAt,
+} from './provider.js';
 
 const kinds: Kinds = { 'organization.created': 'signed-up', 'organization.deleted': 'deleted' };
 
 export const auth0: Adapter = {
   scheme: { by: 'bearer', header: 'authorization' },
-  claims: ['org_id'],
+  claims: () => organizationPaths('auth0'),
   read: ({ event }) => {
     const type = textAt(event, 'type');
     if (valueAt(event, 'a0purpose') === 'test') return { ignored: 'test-event', type };
     const kind = kindOf(kinds, type);
     if (kind === undefined) return { ignored: 'event-not-mapped', type };
-    const claims = { org_id: organizationAt(event, 'data.object.id') };
+    const claims = organizationOf('auth0', organizationAt(event, 'data.object.id'));
     return { eventId: textAt(event, 'id'), type, kind, occurredAt: momentAt(event, 'time'), claims };
   },
 };

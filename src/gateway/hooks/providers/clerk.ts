@@ -2,18 +2,28 @@
  * Clerk: Svix, `organization.created` and `organization.deleted`. `organization.updated` changes no state of a tenant.
  *
  * Verified: Svix, the list of events, `type` and `data` (https://clerk.com/docs/guides/development/webhooks/overview);
- * `timestamp` in milliseconds and the data of a deletion, which has no more than the id (Clerk's event catalog). The
- * claims: version 2 of the session token has `o.id`, version 1 has `org_id`
- * (https://clerk.com/docs/guides/sessions/session-tokens). Not verified: that an example that the dashboard sends can be
- * told from an event. It is signed, and its organization is taken for one.
+ * `timestamp` in milliseconds and the data of a deletion, which has no more than the id (Clerk's event catalog). Not
+ * verified: that an example that the dashboard sends can be told from an event. It is signed, and its organization is
+ * taken for one.
  */
-import { type Adapter, type Kinds, kindOf, momentAt, organizationAt, svix, svixId, textAt } from './provider.js';
+import {
+  type Adapter,
+  type Kinds,
+  kindOf,
+  momentAt,
+  organizationAt,
+  organizationOf,
+  organizationPaths,
+  svix,
+  svixId,
+  textAt,
+} from './provider.js';
 
 const kinds: Kinds = { 'organization.created': 'signed-up', 'organization.deleted': 'deleted' };
 
 export const clerk: Adapter = {
   scheme: svix,
-  claims: ['org_id', 'o.id'],
+  claims: () => organizationPaths('clerk'),
   read: (received) => {
     const { event } = received;
     const type = textAt(event, 'type');
@@ -21,6 +31,6 @@ export const clerk: Adapter = {
     if (kind === undefined) return { ignored: 'event-not-mapped', type };
     const id = organizationAt(event, 'data.id');
     const occurredAt = momentAt(event, 'timestamp');
-    return { eventId: svixId(received), type, kind, occurredAt, claims: { org_id: id, o: { id } } };
+    return { eventId: svixId(received), type, kind, occurredAt, claims: organizationOf('clerk', id) };
   },
 };

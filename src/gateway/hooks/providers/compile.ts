@@ -125,7 +125,10 @@ export const compileProvider = ({ name, setting, secrets, at }: HookProvider): P
     jwksUrl: jwksUrlOf(setting),
     signsBody: signsBody(setting),
     claims: [
-      ...adapter.claims.filter((path) => !isReplaced(path)).map((path) => ({ path, isConfigured: false })),
+      ...adapter
+        .claims()
+        .filter((path) => !isReplaced(path))
+        .map((path) => ({ path, isConfigured: false })),
       ...claims.map(([path]) => ({ path, isConfigured: true })),
     ],
     read: (received) => {

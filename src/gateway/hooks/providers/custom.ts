@@ -67,7 +67,7 @@ const kindOfText = (value: unknown): TenantEventKind | undefined => tenantEventK
 
 export const custom = (signature: SignatureSetting, { id, kind, moment }: CustomRead): Adapter => ({
   scheme: schemeOf(signature),
-  claims: [],
+  claims: () => [],
   read: (received) => {
     const event = celOf(received.event);
     const type = String(evaluateOver(kind, event)).slice(0, 100);

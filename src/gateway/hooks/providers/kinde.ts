@@ -3,22 +3,29 @@
  *
  * Verified: the JWT, and its keys at `/.well-known/jwks` (https://docs.kinde.com/integrate/webhooks/add-manage-webhooks);
  * RS256 with a key id, `event_id`, `timestamp` in ISO 8601 with a zone, `type` and `data.organization.code`, and that it
- * has neither `iss` nor `exp` (kinde-oss/webhook, lib/types.ts and its test's token). A session carries `org_code`
- * (https://docs.kinde.com/build/tokens/about-access-tokens), an id token `org_codes`.
+ * has neither `iss` nor `exp` (kinde-oss/webhook, lib/types.ts and its test's token).
  */
-import { type Adapter, type Kinds, kindOf, momentAt, organizationAt, textAt } from './provider.js';
+import {
+  type Adapter,
+  type Kinds,
+  kindOf,
+  momentAt,
+  organizationAt,
+  organizationOf,
+  organizationPaths,
+  textAt,
+} from './provider.js';
 
 const kinds: Kinds = { 'organization.created': 'signed-up', 'organization.deleted': 'deleted' };
 
 export const kinde: Adapter = {
   scheme: { by: 'jwt', algorithms: ['RS256'] },
-  claims: ['org_code', 'org_codes'],
+  claims: () => organizationPaths('kinde'),
   read: ({ event }) => {
     const type = textAt(event, 'type');
     const kind = kindOf(kinds, type);
     if (kind === undefined) return { ignored: 'event-not-mapped', type };
-    const code = organizationAt(event, 'data.organization.code');
-    const claims = { org_code: code, org_codes: [code] };
+    const claims = organizationOf('kinde', organizationAt(event, 'data.organization.code'));
     return { eventId: textAt(event, 'event_id'), type, kind, occurredAt: momentAt(event, 'timestamp'), claims };
   },
 };

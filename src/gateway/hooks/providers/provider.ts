@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isRecord } from '../../../model/is-record.js';
 import type { Reason } from '../../../model/reasons.js';
 import { Refusal } from '../../../model/refusal.js';
+import { loadPreset, organizationClaims, type PresetName } from '../../../platform/config/presets.js';
 import type { TenantEventKind } from '../../tenant/state.js';
 import type { Scheme } from './verify.js';
 
@@ -45,7 +46,7 @@ export type Received = {
 export type Adapter = {
   readonly scheme: Scheme;
   /** The paths of the claims that every mapped event gives, such as `o.id`. */
-  readonly claims: readonly string[];
+  readonly claims: () => readonly string[];
   /** Throws INVALID_REQUEST_BODY if the event is not as the provider documents it. */
   readonly read: (received: Received) => Happened | Ignored;
 };
@@ -125,3 +126,24 @@ export const svixId = ({ headers, text }: Received): string => {
   const id = headers['svix-id'];
   return typeof id === 'string' && id !== '' ? id : digestOf(text);
 };
+
+const presets = new Map<PresetName, ReturnType<typeof loadPreset>>();
+
+/** Returns the claims that a session of the organization carries, as the preset of the provider says. */
+export const organizationOf = (name: PresetName, id: string): Readonly<Record<string, unknown>> => {
+  const preset = presets.get(name) ?? loadPreset(name);
+  presets.set(name, preset);
+  const claims = organizationClaims(preset, id);
+  if (claims === undefined) throw new Error(`the preset ${name} says nothing about an organization`);
+  return claims;
+};
+
+const standIn = '{id}';
+
+const pathsIn = (value: unknown, path: readonly string[]): readonly string[] =>
+  isRecord(value) && !Object.keys(value).some((name) => name.includes(standIn))
+    ? Object.entries(value).flatMap(([name, inner]) => pathsIn(inner, [...path, name]))
+    : [path.join('.')];
+
+/** Returns the paths of those claims. A map by organizations is one path. */
+export const organizationPaths = (name: PresetName): readonly string[] => pathsIn(organizationOf(name, standIn), []);

@@ -32,7 +32,7 @@ export const stripe = (states: StripeStates): Adapter => ({
     ...{ by: 'hmac', header: 'stripe-signature', form: 'parts', encoding: 'hex', prefix: '' },
     time: { header: null, unitMs: 1000, pastMs: 300_000, futureMs: 300_000 },
   },
-  claims: [],
+  claims: () => [],
   read: ({ event }) => {
     const type = textAt(event, 'type');
     const eventId = textAt(event, 'id');

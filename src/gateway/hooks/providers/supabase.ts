@@ -4,10 +4,19 @@
  *
  * Verified: `type` INSERT, UPDATE or DELETE, `table`, `schema`, `record` and `old_record`, and that the headers are the
  * host's choice (https://supabase.com/docs/guides/database/webhooks). pg_net sends once, and gives neither an id nor a
- * time: the id is that of the text, and the moment `created_at` of the row, else now. What a session carries is the
- * host's choice too: the row's id is given as `org_id`, and as that of `app_metadata`.
+ * time: the id is that of the text, and the moment `created_at` of the row, else now.
  */
-import { type Adapter, digestOf, findText, organizationAt, textAt, timeOf, valueAt } from './provider.js';
+import {
+  type Adapter,
+  digestOf,
+  findText,
+  organizationAt,
+  organizationOf,
+  organizationPaths,
+  textAt,
+  timeOf,
+  valueAt,
+} from './provider.js';
 
 /** An id may be a number of the database. */
 const idOf = (event: unknown): string => {
@@ -17,7 +26,7 @@ const idOf = (event: unknown): string => {
 
 export const supabase = ({ header, table }: { readonly header: string; readonly table: string }): Adapter => ({
   scheme: { by: 'bearer', header },
-  claims: ['org_id', 'app_metadata.org_id'],
+  claims: () => organizationPaths('supabase'),
   read: ({ event, text, now }) => {
     const type = `${textAt(event, 'type')} ${textAt(event, 'table')}`;
     if (findText(event, 'table') !== table || type.startsWith('UPDATE ')) return { ignored: 'event-not-mapped', type };
@@ -30,7 +39,7 @@ export const supabase = ({ header, table }: { readonly header: string; readonly 
       type,
       kind: 'signed-up',
       occurredAt,
-      claims: { org_id: id, app_metadata: { org_id: id } },
+      claims: organizationOf('supabase', id),
     };
   },
 });
