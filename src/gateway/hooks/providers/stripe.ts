@@ -3,10 +3,9 @@
  * those of the configuration alone.
  *
  * Verified: `Stripe-Signature: t=...,v1=...`, the HMAC-SHA256 of `<t>.<body>` in hex with the whole secret, where several
- * `v1` may be while a secret is replaced, and the tolerance of 300 seconds (https://docs.stripe.com/webhooks#verify-manually,
- * stripe-node, src/Webhooks.ts); `id`, `type`, `created` in seconds and `data.object.status`
- * (https://docs.stripe.com/api/events/object). Stripe repeats what is not answered 2xx for three days. The id of the test
- * that the dashboard sends is made of zeros.
+ * `v1` may be, and the tolerance of 300 seconds (stripe-node, src/Webhooks.ts). Not verified at Stripe's own pages: `id`,
+ * `type`, `created` in seconds and `data.object.status` (https://docs.stripe.com/api/events/object), that it repeats for
+ * three days what is not answered 2xx, and that the id of the dashboard's test is made of zeros.
  */
 import type { TenantEventKind } from '../../tenant/state.js';
 import { type Adapter, refuseEvent, textAt, valueAt } from './provider.js';
