@@ -113,6 +113,7 @@ expiryMinutes: 60
 templates: # dashboards that each tenant gets a copy of
   ${dashboard.id}:
     name: ${text(dashboard.title)}
+onSignUp: [${dashboard.id}] # made at a sign-up by webhook already, else at the first login
 
 rules: # every rule whose \`when\` is true ADDS what it grants
   - name: every user of a tenant sees ${dashboard.id}
