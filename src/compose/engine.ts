@@ -70,6 +70,7 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
     watch: queries,
     assertReachable: assertingPlainUploads(dataDir, reach.assertReachable),
     cache: cacheOptions(parts, rows),
+    maskSecret: keyFor(parts, 'masked values'),
     meters: createEngineMeters(registry),
     ...engineLimits(settings),
   });
@@ -89,15 +90,19 @@ const openSharedRows = async ({ redisUrl: url, queries }: Settings, log: Log): P
   return createRedisCache({ url, log, commandTimeoutMs, sharingLimits });
 };
 
-const cacheOptions = ({ config, keyRing, clock }: EngineParts, rows: SharedCache | null): ResultCacheOptions => {
+// The labels are part of the derived keys: other labels would orphan what other replicas have stored.
+const keyFor = ({ keyRing }: EngineParts, label: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', keyRing[0], '', `guestlist: ${label}`, 32));
+
+const cacheOptions = (parts: EngineParts, rows: SharedCache | null): ResultCacheOptions => {
+  const { config, clock } = parts;
   const { cacheTtlSeconds: ttlSeconds, cacheMegabytes } = config.settings.queries;
-  // The labels are part of the derived keys: other labels would orphan what other replicas have stored.
-  const keyFor = (label: string): Buffer => Buffer.from(hkdfSync('sha256', keyRing[0], '', `guestlist: ${label}`, 32));
   return {
-    secret: keyFor("names of kept rows' keys"),
+    secret: keyFor(parts, "names of kept rows' keys"),
     clock,
     ttlSeconds,
     maxBytes: cacheMegabytes * mebibyte,
-    shared: rows === null ? null : { sharing: rows.sharing, cache: rows, sealer: createSealer(keyFor('kept rows')) },
+    shared:
+      rows === null ? null : { sharing: rows.sharing, cache: rows, sealer: createSealer(keyFor(parts, 'kept rows')) },
   };
 };

@@ -40,6 +40,7 @@ import { type QueryWatch, withoutValues } from './run/query-watch.js';
 import { run } from './run/run.js';
 import { type StreamBatch, streamed } from './run/stream.js';
 import { clientDatabaseOf } from './scope/client-database.js';
+import { createMaskKeys, type MaskKeyOf } from './scope/mask-keys.js';
 
 /** Limits of an answer whose question names no smaller limit. */
 export type AnswerLimits = {
@@ -55,6 +56,8 @@ export type EngineOptions = DatabasesOptions &
   RowsOptions & {
     readonly limits?: AnswerLimits;
     readonly watch?: QueryWatch | undefined;
+    /** The secret of hashes of masked values, the same for all replicas. Left out: no column can be hashed. */
+    readonly maskSecret?: Buffer | undefined;
     /** Receives what reads the state of the engine. */
     readonly live?: (read: ReadLive) => void;
   };
@@ -66,7 +69,8 @@ export const createEngine = (options: EngineOptions): Engine => {
   const limits = options.limits ?? usualLimits.limits;
   const planCache = createPlanCache();
   const { log, watch } = options;
-  const parts: Parts = { databases, rows, limits, planCache, log, watch };
+  const maskKeyOf = options.maskSecret === undefined ? undefined : createMaskKeys(options.maskSecret);
+  const parts: Parts = { databases, rows, limits, planCache, log, watch, maskKeyOf };
   options.live?.(() => liveOf(parts));
   const until = (signal: RequestSignal | undefined): Reads => createReads(parts, signal);
   return {
@@ -110,6 +114,7 @@ type Parts = {
   readonly planCache: PlanCache;
   readonly log: EngineOptions['log'];
   readonly watch: QueryWatch | undefined;
+  readonly maskKeyOf: MaskKeyOf | undefined;
 };
 
 const createReads = (parts: Parts, signal: RequestSignal | undefined): Reads => {
@@ -168,13 +173,18 @@ const withStatement = <R>(
   signal: RequestSignal,
   use: (database: Database, page: Statement, running: Running) => Promise<R>,
 ): Promise<R> => {
-  const { databases, limits, log } = parts;
+  const { databases, limits, log, maskKeyOf } = parts;
   const { question } = ask;
   const { requestId } = signal;
   const running: Running = { signal, maxBytes: limits.answerBytes, requestId };
   const work = async (database: Database): Promise<R> => {
     const place = { ...parts, database };
-    const { compiled } = await prepare(database, ask, { ...running, isWritten: true }, runOf(place, question, running));
+    const { compiled } = await prepare(
+      database,
+      ask,
+      { ...running, isWritten: true, maskKeyOf },
+      runOf(place, question, running),
+    );
     return use(database, compiled.page, running);
   };
   const logged = { requestId, tenant: loggedTenant(question.tenant) };
@@ -286,10 +296,15 @@ const prepareOnce = (place: Place, ask: AnyAsk, running: Running): Promise<Prepa
   place.planCache.load(place.database, ask, async () => {
     let isLasting = true;
     const runScoped = runOf(place, ask.question, running);
-    const prepared = await prepare(place.database, ask, { ...running, isWritten: false }, (...asked) => {
-      isLasting = false;
-      return runScoped(...asked);
-    });
+    const prepared = await prepare(
+      place.database,
+      ask,
+      { ...running, isWritten: false, maskKeyOf: place.maskKeyOf },
+      (...asked) => {
+        isLasting = false;
+        return runScoped(...asked);
+      },
+    );
     return { prepared, isLasting };
   });
 

@@ -34,6 +34,7 @@ const ownReasons = [
   'column-not-in-datasource',
   'columns-changed',
   'comparison-of-the-host',
+  'condition-on-masked',
   'count-invalid',
   'credential-missing',
   'credential-not-recognised',

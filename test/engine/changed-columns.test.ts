@@ -45,7 +45,10 @@ describe.runIf(await isPostgresThere())('a client column that changed since its 
     if (databases === undefined) throw new Error('no catalog was read');
     return databases.use(datasource, null, async (database) => {
       const asked = { ...question({ datasource, schemaName: 'main' }, mart, 'acme', definition), definition };
-      const planned = buildPlan(resolve(asked, database.catalog), { kind: 'answer', question: asked });
+      const planned = buildPlan(resolve(asked, { catalog: database.catalog, stored: database.catalog }), {
+        kind: 'answer',
+        question: asked,
+      });
       const scoped = scopeToTenant(planned, scopeOf(mart, 'acme'), { datamart: mart, catalog: database.catalog });
       return run(database, compile(scoped, database.dialect).page);
     });

@@ -40,6 +40,7 @@ describe.each([
       ...(kind === 'DUCKDB' ? {} : { datasourceType: kind, schema: 'main', database: 'main' }),
     } as never,
     ...{ datamart: mart, tenant: scopeOf(mart, 'a'), catalog: catalogOf(mart), dialect },
+    ...{ stored: catalogOf(mart), maskKey: undefined },
     ...{
       variables: new Map(),
       declared: [],
@@ -77,7 +78,7 @@ describe.each([
       const two = datamart({
         tables: schemas.map((schemaName) => ({ ...table('flights', { origin: 'VARCHAR' }, 'origin'), schemaName })),
       });
-      const own = { ...reader, datamart: two, catalog: catalogOf(two) };
+      const own = { ...reader, datamart: two, catalog: catalogOf(two), stored: catalogOf(two) };
       return (await readStatement(own, 'select 1 as n from flights')).tables;
     };
     expect(await tablesOf('other', 'main')).toEqual([{ schemaName: 'main', tableName: 'flights' }]);

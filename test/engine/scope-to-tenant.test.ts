@@ -52,7 +52,10 @@ const byState: VisualDefinition = metric('orders', {
 const catalog = catalogOf(mart);
 const planFor = (definition: VisualDefinition, parts: Partial<MetricQuestion> = {}, of: Datamart = mart): Plan => {
   const asked = { ...question('unused', of, of.tenancy === null ? 'None' : '7', definition, parts), definition };
-  return buildPlan(resolve(asked, catalogOf(of)), { kind: 'answer', question: asked });
+  return buildPlan(resolve(asked, { catalog: catalogOf(of), stored: catalogOf(of) }), {
+    kind: 'answer',
+    question: asked,
+  });
 };
 const compiled = (scope: TenantScope, definition: VisualDefinition, parts: Partial<MetricQuestion> = {}) =>
   compile(scopeToTenant(planFor(definition, parts), scope, { datamart: mart, catalog }), duckDbDialect).page;

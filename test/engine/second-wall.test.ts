@@ -89,7 +89,7 @@ describe.runIf(await isPostgresThere())('row-level security as the second wall',
   ): Promise<unknown> =>
     databases.use(datasource, null, async ({ catalog, dialect, run }) => {
       const asked = { ...question({ datasource, schemaName: 'main' }, mart, 'acme', of), definition: of };
-      const planned = buildPlan(resolve(asked, catalog), { kind: 'answer', question: asked });
+      const planned = buildPlan(resolve(asked, { catalog, stored: catalog }), { kind: 'answer', question: asked });
       const scoped = scopeToTenant(planned, scopeOf(mart, 'acme'), { datamart: mart, catalog });
       const { rows } = await run(compile(breach(scoped), dialect).page, tenant);
       return rows.flat()[0];

@@ -45,7 +45,10 @@ describe('a client id that was not checked', () => {
     tables: [table('orders', { id: 'BIGINT', owner: 'BIGINT' }, 'owner')],
   });
   const asked = { ...question('unused', mart, '1', counted), definition: counted };
-  const planned = buildPlan(resolve(asked, catalogOf(mart)), { kind: 'answer', question: asked });
+  const planned = buildPlan(resolve(asked, { catalog: catalogOf(mart), stored: catalogOf(mart) }), {
+    kind: 'answer',
+    question: asked,
+  });
 
   it.each(['', '-0', '1.0', '1.5', '01'])('%j is refused when its table is scoped, too', async (clientId) => {
     const scope = { kind: 'tenant', clientId: clientId as ClientId, database: null } as const;

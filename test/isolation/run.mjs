@@ -1,8 +1,9 @@
-// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL] [--only tenants|hidden|guests|views|view-as|blind]`:
+// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL] [--only tenants|hidden|guests|views|view-as|blind|columns]`:
 // runs the random oracles with many cases, from a random seed unless one is given. `tenants`: rows of other tenants;
 // `hidden`: rows that a token hides; `guests`: all that a guest receives, with marks, files, drawings, alerts and tools;
 // `views`: saved views; `view-as`: Studio's views as a user against the user's own token; `blind`: what people of Studio
-// without access to data are answered, over two installations that differ in rows.
+// without access to data are answered, over two installations that differ in rows; `columns`: columns that a token masks
+// or hides, against a database that holds the masked values.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -22,6 +23,7 @@ const files = {
   views: 'test/isolation/views.test.ts',
   'view-as': 'test/isolation/view-as.test.ts',
   blind: 'test/isolation/blind.test.ts',
+  columns: 'test/isolation/columns.test.ts',
 };
 if (values.only !== undefined && !(values.only in files)) {
   console.error(`--only takes one of: ${Object.keys(files).join(', ')}`);

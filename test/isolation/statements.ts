@@ -102,11 +102,14 @@ export const definitionOf = (statement: string, { schemaName }: Place): SqlDefin
   limit: null,
 });
 
+export const sqlCondition = ({ on, test }: AStatement['conditions'][number]): Condition => ({
+  column: columnRef(`${on}.${test.column}`),
+  predicate: predicateOf(test),
+});
+
 /** Throws if the shared database and the tenant's own database differ. Returns whether both answered. */
 export const judgeStatement = async ({ engine, places }: Stage, asked: AStatement): Promise<boolean> => {
-  const conditions = asked.conditions.map(
-    ({ on, test }): Condition => ({ column: columnRef(`${on}.${test.column}`), predicate: predicateOf(test) }),
-  );
+  const conditions = asked.conditions.map(sqlCondition);
   const ask = (place: Place, isTenanted: boolean): Promise<Outcome<MetricAnswer>> =>
     outcomeOf(() =>
       engine.query(

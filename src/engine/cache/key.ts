@@ -56,7 +56,7 @@ export const createKeys = (secret: Buffer): Keys => {
     const mark = markOf('rows', formatVersion, {
       ...{ dataAppId, epoch, tenant, datasource, timezone, joinModel },
       database: plan.database,
-      datamart: [datamart.id, datamart.updatedAt],
+      datamart: [datamart.id, datamart.updatedAt, datamart.ruled?.key ?? null],
       statements: Object.entries(statements).map(([name, { sql, parameters }]) => [name, sql, parameters]),
       page,
     });

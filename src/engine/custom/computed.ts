@@ -71,13 +71,14 @@ const computeColumn = async (context: SqlContext, ref: ColumnRef) => {
   const write = (from: string): Sql => templateSql(resolved, (name) => sql.id(from, name.columnName));
   const name = 'gl_leaf_0';
   const { schemaName, tableName } = ref;
-  const plain = { table: { schemaName, tableName }, isMarked: false, isBarrier: true, name };
+  const plain = { table: { schemaName, tableName }, isMarked: false, isBarrier: true, name } as const;
   const shape = await shapeOf(context, [tableKey(ref), ref.columnName, column?.sql], [plain], () => {
     return sql`SELECT (${write(name)}) AS ${sql.id('gl_c0')} FROM ${sql.id(name)}`;
   });
   const { type, cast } = typeFor(shape[0]);
   const computed: Computed = {
     columnName: ref.columnName,
+    reads: columnsIn(resolved).map(({ columnName: name }) => name),
     write: (dialect, from) => castTo(dialect, sql`(${write(from)})`, cast),
   };
   return { computed, type };

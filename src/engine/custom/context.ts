@@ -18,7 +18,12 @@ export type SqlContext = {
   readonly datasource: Datasource;
   readonly datamart: Datamart;
   readonly tenant: TenantScope;
+  /** With the types of what the token shows. */
   readonly catalog: Catalog;
+  /** With the types as the datasource has them. */
+  readonly stored: Catalog;
+  /** The tenant's key for hashes of masked values. */
+  readonly maskKey: string | undefined;
   readonly dialect: Dialect;
   readonly variables: ReadonlyMap<string, readonly Scalar[]>;
   readonly declared: readonly RlsVariable[];

@@ -8,6 +8,7 @@ import { refuseQuery, rethrowUnnamed } from '../dialect/refuse.js';
 import { isReadAsText, type SqlKind, type SqlType } from '../dialect/sql-type.js';
 import type { Leaf } from '../plan/plan.js';
 import type { BoundPredicate } from '../plan/values.js';
+import { storedDatamart } from '../scope/column-rules.js';
 import type { SqlContext } from './context.js';
 import { leavesFor, type Naming, readStatement, shapeOf, statementSql } from './statement.js';
 
@@ -23,24 +24,33 @@ export type Queries = ReadonlyMap<Predicate, Query>;
 /** Reads every condition in SQL, each with leaves of its own. */
 export const readQueries = async (context: SqlContext, conditions: readonly Condition[]): Promise<Queries> => {
   const queries = new Map<Predicate, Query>();
-  for (const { predicate, isHidden, restriction } of conditions) {
+  for (const { predicate, isHidden, restriction, isOfToken } of conditions) {
     if (predicate.kind !== 'inQuery' || queries.has(predicate)) continue;
-    const reading = readQuery(context, predicate, queries.size);
+    const isStored = isOfToken === true;
+    const reading = readQuery(isStored ? asStored(context) : context, predicate, queries.size, isStored);
     const query = await reading.catch((cause: unknown) => rethrowUnnamed(isHidden, cause));
     queries.set(predicate, { ...query, isRestriction: restriction !== undefined });
   }
   return queries;
 };
 
+/** The token's own SQL says which rows are hidden, and reads what is stored. */
+const asStored = (context: SqlContext): SqlContext => ({
+  ...context,
+  datamart: storedDatamart(context.datamart),
+  catalog: context.stored,
+});
+
 const readQuery = async (
   context: SqlContext,
   predicate: InQuery,
   index: number,
+  isStored: boolean,
 ): Promise<Omit<Query, 'isRestriction'>> => {
   const statement = await readStatement(context, predicate.sql);
   const keys = statement.tables.map(tableKey);
   const nameOf: Naming = (table) => `gl_query_${index}_${keys.indexOf(tableKey(table))}`;
-  const leaves = leavesFor(statement.tables, nameOf);
+  const leaves = leavesFor(statement.tables, nameOf).map((leaf) => ({ ...leaf, isStored }));
   const rows = (dialect: Dialect): Sql => statementSql(dialect, statement, nameOf);
   const shape = await shapeOf(context, predicate.sql, leaves, () => rows(context.dialect));
   const [column, ...others] = shape.filter(({ name }) => statement.parser.isSameName(name, predicate.columnName));

@@ -188,7 +188,7 @@ const valueSql = (
 export const leavesFor = (tables: readonly TableRef[], nameOf: Naming): readonly (Leaf & { readonly name: string })[] =>
   tables
     .filter((table, index) => tables.findIndex((other) => sameTable(other, table)) === index)
-    .map((table) => ({ table, isMarked: false, isBarrier: true, name: nameOf(table) }));
+    .map((table) => ({ table, isMarked: false, isBarrier: true, isNamedBySql: true, name: nameOf(table) }));
 
 export type Shape = readonly {
   readonly name: string;
@@ -207,10 +207,10 @@ export const shapeOf = (
   leaves: readonly Leaf[],
   rows: () => Sql,
 ): Promise<Shape> => {
-  const { dialect, datamart, tenant, catalog, memory } = context;
-  const known = [datamart.id, datamart.updatedAt, catalog.client?.database, key];
+  const { dialect, datamart, tenant, stored, maskKey, memory } = context;
+  const known = [datamart.id, datamart.updatedAt, datamart.ruled?.key, stored.client?.database, key];
   return shapes(memory, known, async () => {
-    const scoped = scopeToTenant({ leaves }, tenant, { datamart, catalog });
+    const scoped = scopeToTenant({ leaves }, tenant, { datamart, catalog: stored, maskKey });
     const query = sql`${rowsAs(dialect, scoped, 'gl_q', rows())} SELECT * FROM ${sql.id('gl_q')}${dialect.page(0, 0)}`;
     const { names, dataTypes, valueTypes, readCasts } = await context.run(dialect.compile(query, scoped.leaves));
     return names.map((name, index) => ({

@@ -17,7 +17,15 @@ export type Column = {
   readonly type: SqlType;
   /** IANA name of the zone in which the values are read as local time. */
   readonly zone: string | null;
+  /**
+   * The leaf's name for the stored values of a column that the token masks or hides. Only joins and the token's own
+   * conditions have such a column. Left out: the column is read by its own name.
+   */
+  readonly stored?: string | undefined;
 };
+
+/** The name by which a leaf has the column's values. */
+export const nameInLeaf = ({ ref, stored }: Pick<Column, 'ref' | 'stored'>): string => stored ?? ref.columnName;
 
 export type Side = { readonly column: Sql; readonly type: SqlType; readonly ref: ColumnRef };
 
@@ -121,6 +129,7 @@ export type Dialect = {
   readonly percentile: ((value: Sql, type: SqlType, fraction: number) => Sql) | null;
   /** Moments as a number and back, to the microsecond. Only for databases without percentiles. */
   readonly moments?: { readonly count: (value: Sql) => Sql; readonly at: (count: Sql) => Sql };
+  readonly masks: Masks;
   /** As a 64-bit float. */
   readonly double: (value: Sql) => Sql;
   /**
@@ -130,6 +139,20 @@ export type Dialect = {
   /** Sorts NULL last in both directions, and NaN (`isFloat`) above all other numbers. */
   readonly order: (output: OrderedOutput, direction: 'ASC' | 'DESC') => Sql;
   readonly page: (limit: number | null, offset: number) => Sql;
+};
+
+/** What masks are made of. No function may fail on a value, and each answers NULL for NULL. */
+export type Masks = {
+  /** The value as text that is compared byte by byte. */
+  readonly text: (value: Sql, type: SqlType) => Sql;
+  /** The number of characters. */
+  readonly length: (text: Sql) => Sql;
+  readonly first: (text: Sql, count: number) => Sql;
+  readonly last: (text: Sql, count: number) => Sql;
+  /** SHA-256 of the two texts one after the other, in UTF-8, as lower-case hexadecimal digits. */
+  readonly digest: (key: Sql, text: Sql) => Sql;
+  /** The date of the first day that `grain` truncates, and of the first day after those; null: it truncates all. */
+  readonly years: readonly [first: string, end: string] | null;
 };
 
 /** The origins from which periods are counted; weeks start on Monday. */

@@ -45,13 +45,31 @@ export type Leaf = {
   readonly name?: string | undefined;
   /** Read only by a condition that the caller may not know of. */
   readonly isHidden?: boolean | undefined;
+  /** The host's own SQL may name any column of the leaf: it has no stored values beside masked ones. */
+  readonly isNamedBySql?: true | undefined;
+  /** A condition of the token's own SQL reads the leaf: it has all columns as they are stored. */
+  readonly isStored?: boolean | undefined;
+};
+
+/** A column of the leaf's table that the token masks or hides. */
+export type RuledColumn = {
+  readonly columnName: string;
+  /** The name of its stored values in the leaf. */
+  readonly stored: string;
+  /** Writes the masked values; null: the column is hidden. */
+  readonly mask: ((dialect: Dialect, column: Sql) => Sql) | null;
 };
 
 /** Writes the test over the rows of the relation `from`. */
 export type LeafTest = (dialect: Dialect, from: string) => Sql;
 
 /** A custom column, written over the columns of the relation `from`. */
-export type Computed = { readonly columnName: string; readonly write: (dialect: Dialect, from: string) => Sql };
+export type Computed = {
+  readonly columnName: string;
+  /** The columns of the datasource that it is computed from. */
+  readonly reads: readonly string[];
+  readonly write: (dialect: Dialect, from: string) => Sql;
+};
 
 /** A column of one leaf. */
 export type Field = { readonly leaf: number; readonly column: Column };
@@ -152,7 +170,9 @@ export type Calculated = {
 export type PageOfRows = { readonly cap: number | null; readonly limit: number | null; readonly offset: number };
 
 export type TenantScopedLeaf = Leaf & {
+  /** Those that a question may read: the table's columns without hidden ones. */
   readonly columns: readonly string[];
+  readonly ruled: readonly RuledColumn[];
   readonly tenant: TenantPredicate | null;
 };
 

@@ -10,7 +10,7 @@ import {
 } from '../../model/datamart/datamart.js';
 import type { Queries } from '../custom/queries.js';
 import type { Custom } from '../custom/read-custom.js';
-import type { Column, Dialect, Side, Sql } from '../dialect/dialect.js';
+import { type Dialect, nameInLeaf, type Side, type Sql } from '../dialect/dialect.js';
 import { withoutNames } from '../dialect/refuse.js';
 import type { Leaf, LeafTest, Plan } from '../plan/plan.js';
 import { findPath, isReachable } from '../question/paths.js';
@@ -23,7 +23,7 @@ import { columnPredicateSql } from '../sql/predicates.js';
 import { semiJoinOf } from '../sql/semi-joins.js';
 
 /** `prefix` begins the names of the leaves that are added. */
-export type Chaining = { readonly columnOf: (ref: ColumnRef) => Column; readonly prefix: string };
+export type Chaining = Pick<Resolved, 'storedOf'> & { readonly prefix: string };
 export type Hiding = Chaining & { readonly datamart: Datamart };
 
 /** The conditions of one table. */
@@ -89,11 +89,10 @@ export const planChain = (
     leaves.push({ ...leaf, name, isHidden });
     return { step, conditions, from, name, nested: branches.map((branch) => planChain(source, leaves, name, branch)) };
   });
-  const sideOf = (relation: string, ref: ColumnRef): Side => ({
-    column: sql.id(relation, ref.columnName),
-    type: source.columnOf(ref).type,
-    ref,
-  });
+  const sideOf = (relation: string, ref: ColumnRef): Side => {
+    const column = source.storedOf(ref);
+    return { column: sql.id(relation, nameInLeaf(column)), type: column.type, ref };
+  };
   const write = (dialect: Dialect): Sql =>
     semiJoinOf(
       dialect,
@@ -113,7 +112,7 @@ export const planChain = (
 const leafOf = ({ schemaName, tableName }: TableRef): Leaf => ({ table: { schemaName, tableName }, isMarked: false });
 
 export const testSql = (dialect: Dialect, alias: string, { column, predicate }: ResolvedCondition): Sql =>
-  columnPredicateSql(dialect, sql.id(alias, column.ref.columnName), column, predicate);
+  columnPredicateSql(dialect, sql.id(alias, nameInLeaf(column)), column, predicate);
 
 /** Adds tests to the leaf's own. */
 export const withTests = (leaf: Leaf, { tests, testsBeneath }: HiddenTests): Leaf => ({
@@ -128,12 +127,12 @@ export const withTests = (leaf: Leaf, { tests, testsBeneath }: HiddenTests): Lea
  */
 const computeVisible = (
   leaves: readonly Leaf[],
-  { datamart, columnOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'columnOf' | 'conditions' | 'whereRead'>,
+  { datamart, storedOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'storedOf' | 'conditions' | 'whereRead'>,
 ): { readonly leaves: readonly Leaf[]; readonly beyond: readonly Leaf[] } => {
   const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
   const beyond: Leaf[] = [];
   if (restrictions.length === 0) return { leaves, beyond };
-  const hiding = { columnOf, prefix: 'gl_computed_semi', datamart };
+  const hiding = { storedOf, prefix: 'gl_computed_semi', datamart };
   const compute = (leaf: Leaf, index: number): Leaf => {
     if (leaf.computed === undefined) return leaf;
     const name = leaf.name ?? leafName(index);
@@ -151,9 +150,9 @@ const computeVisible = (
  */
 export const leavesOfQueries = (
   queries: Queries,
-  { datamart, columnOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'columnOf' | 'conditions' | 'whereRead'>,
+  { datamart, storedOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'storedOf' | 'conditions' | 'whereRead'>,
 ): readonly Leaf[] => {
-  const hiding = { columnOf, prefix: 'gl_query_semi', datamart };
+  const hiding = { storedOf, prefix: 'gl_query_semi', datamart };
   const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
   const beyond: Leaf[] = [];
   const read = [...queries.values()].flatMap(({ leaves, isRestriction }) =>

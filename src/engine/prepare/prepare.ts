@@ -13,6 +13,8 @@ import { resolve } from '../question/resolve.js';
 import type { RunResult } from '../run/run.js';
 import { hasOtherTypes, shape, shapeBatch } from '../run/shape.js';
 import { catalogFor } from '../scope/client-database.js';
+import { shownCatalog } from '../scope/column-rules.js';
+import type { MaskKeyOf } from '../scope/mask-keys.js';
 import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { type CompiledPlan, compile } from '../sql/compile.js';
 import { fitBuckets } from './buckets.js';
@@ -23,6 +25,8 @@ import { prepareSql, type SqlQuestion } from './sql-metric.js';
 /** Runs statements compiled from a tenant-scoped plan, or finds their rows in the cache. */
 export type RunScoped = (scoped: CacheKeyParts['plan'], compiled: CompiledPlan, page: PageOfRows) => Promise<RunResult>;
 
+export type Preparing = Running & Pick<SqlContext, 'isWritten'> & { readonly maskKeyOf: MaskKeyOf | undefined };
+
 export type AnyAsk = Ask | { readonly kind: 'sql'; readonly question: SqlQuestion };
 
 /**
@@ -32,7 +36,7 @@ export type AnyAsk = Ask | { readonly kind: 'sql'; readonly question: SqlQuestio
 export const prepare = (
   database: Database,
   ask: AnyAsk,
-  running: Running & Pick<SqlContext, 'isWritten'>,
+  running: Preparing,
   runScoped: RunScoped,
 ): Promise<Prepared> => {
   const context = contextOf(database, ask.question, running);
@@ -42,12 +46,14 @@ export const prepare = (
 const contextOf = (
   database: Database,
   question: MetricQuestion | OptionsQuestion,
-  { isWritten, maxBytes }: Pick<Running, 'maxBytes'> & Pick<SqlContext, 'isWritten'>,
+  { isWritten, maxBytes, maskKeyOf }: Pick<Preparing, 'isWritten' | 'maxBytes' | 'maskKeyOf'>,
 ): SqlContext => {
   const { datasource, datamart, tenant, variables = new Map(), definition } = question;
+  const stored = catalogFor(question, database.catalog);
+  const maskKey = maskKeyOf?.(question);
   return {
     ...{ datasource, datamart, tenant, variables, declared: definition.rlsVariables, dialect: database.dialect },
-    catalog: catalogFor(question, database.catalog),
+    ...{ stored, maskKey, catalog: shownCatalog(stored, datamart, maskKey) },
     memory: database.catalog,
     isWritten,
     // Does not wait in the client's queue: the columns that it describes are cached for all clients.
@@ -57,11 +63,11 @@ const contextOf = (
 
 const prepareVisual = async (context: SqlContext, ask: Ask, runScoped: RunScoped): Promise<Prepared> => {
   const { datamart, tenant } = ask.question;
-  const { catalog, dialect } = context;
+  const { stored, dialect, maskKey } = context;
   const custom = await readCustom(context, ask.question);
-  const asked = resolve(ask.question, catalog, custom);
+  const asked = resolve(ask.question, context, custom);
   const scopePlan = (planned: Plan) => {
-    const scoped = scopeToTenant(withCustom(planned, custom, asked), tenant, { datamart, catalog });
+    const scoped = scopeToTenant(withCustom(planned, custom, asked), tenant, { datamart, catalog: stored, maskKey });
     return { scoped, compiled: compile(scoped, dialect), page: planned.page };
   };
   const runPlan = (planned: Plan): Promise<RunResult> => {

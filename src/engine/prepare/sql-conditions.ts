@@ -3,16 +3,18 @@
  * that the SQL does not read becomes a semi-join along the relationships. A condition for which neither
  * is possible is refused, never dropped.
  */
-import { type ColumnRef, qualifiedName, sameTable, type TableRef, tableKey } from '../../model/datamart/datamart.js';
+import { sql } from 'kysely';
+import { findTable, qualifiedName, sameTable, type TableRef, tableKey } from '../../model/datamart/datamart.js';
 import type { SqlContext } from '../custom/context.js';
 import type { Naming, Statement } from '../custom/statement.js';
-import type { Column, Dialect, Sql } from '../dialect/dialect.js';
+import type { Dialect, Sql } from '../dialect/dialect.js';
 import { refuseQuery, withoutNames } from '../dialect/refuse.js';
 import type { Leaf } from '../plan/plan.js';
 import { withCardinalities } from '../question/cardinalities.js';
 import { findPath, isAmbiguous, isMultiplying, isReachable, type Step } from '../question/paths.js';
-import type { ResolvedCondition } from '../question/resolve.js';
+import type { Columns, ResolvedCondition } from '../question/resolve.js';
 import { chainsOf, growTree, walk } from '../question/restriction-tree.js';
+import { markOf } from '../sql/expressions.js';
 import { groupByTable, type HiddenTests, isHiddenGroup, planChain, testSql, testsOfHidden } from './hidden-rows.js';
 
 export type Restrictions = {
@@ -20,13 +22,13 @@ export type Restrictions = {
   readonly write: (dialect: Dialect) => readonly Sql[];
   /** Tests that exclude hidden rows from the leaf of a table that no condition is ANDed for. */
   readonly testsOf: (table: TableRef) => HiddenTests;
+  /** Whether the table's leaf needs a mark, since a condition asks whether its row is there. */
+  readonly isMarked: (table: TableRef) => boolean;
 };
 
-type ColumnOf = (ref: ColumnRef) => Column;
-type Source = {
+type Source = Pick<Columns, 'storedOf'> & {
   readonly context: SqlContext;
   readonly statement: Statement;
-  readonly columnOf: ColumnOf;
   readonly nameOf: Naming;
 };
 type Block = NonNullable<Statement['block']>;
@@ -53,7 +55,7 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
       continue;
     }
     withoutNames(isHidden, () => assertAlone(source, table));
-    writes.push(...own.map((condition) => (dialect: Dialect) => testSql(dialect, shown.alias, condition)));
+    writes.push(...own.map((condition) => (dialect: Dialect) => shownTestSql(source, dialect, shown.alias, condition)));
   }
   const { leaves, chains } = planSemiJoins(source, far);
   const hidden = planHidden(
@@ -65,7 +67,19 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
     leaves,
     write: (dialect) => [...writes, ...chains].map((write) => write(dialect)),
     testsOf: (table) => hidden.get(tableKey(table)) ?? { tests: [], testsBeneath: [] },
+    isMarked: (table) => conditions.some(({ column }) => column.stored !== undefined && sameTable(column.ref, table)),
   };
+};
+
+/**
+ * The host's SQL does not get the stored values of a masked column. The leaf has only rows that pass the token's
+ * condition, so it is enough that a row of it is there: an outer join may have none.
+ */
+const shownTestSql = ({ context }: Source, dialect: Dialect, alias: string, condition: ResolvedCondition): Sql => {
+  const { ref, stored } = condition.column;
+  if (stored === undefined) return testSql(dialect, alias, condition);
+  const columns = findTable(context.datamart, ref)?.columns.map(({ columnName }) => columnName) ?? [];
+  return sql`${sql.id(alias, markOf({ columns }))} IS NOT NULL`;
 };
 
 /**
@@ -86,7 +100,7 @@ const planHidden = (
   const hiding = { ...source, datamart, prefix };
   return new Map(
     statement.tables.map((table) => {
-      const others = restrictions.filter(({ column }) => !isSaid(table, column.ref));
+      const others = restrictions.filter(({ column }) => sameTable(table, column.ref) || !isSaid(table, column.ref));
       return [tableKey(table), testsOfHidden(hiding, leaves, { table, name: nameOf(table) }, others)];
     }),
   );
@@ -101,7 +115,9 @@ const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[])
   const chaining = { ...source, prefix };
   const waysOf = (some: readonly ResolvedCondition[]) =>
     groupByTable(some).map((group) => {
-      const { near, steps } = withoutNames(isHiddenGroup(group), () => findSemiJoin(source, group.table));
+      const { near, steps } = withoutNames(isHiddenGroup(group), () =>
+        assertShown(source, findSemiJoin(source, group.table)),
+      );
       return { near, steps, conditions: group.conditions };
     });
   const always = waysOf(conditions.filter(({ restriction }) => restriction === 'always'));
@@ -120,7 +136,7 @@ const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[])
  */
 const assertAlone = (source: Source, table: TableRef): void => {
   const { context, statement } = source;
-  const datamart = withCardinalities(context.datamart, context.catalog);
+  const datamart = withCardinalities(context.datamart, context.stored);
   const block = loadBlock(source, table);
   const leadsToMany = (step: Step): boolean => step.relationship.cardinality !== null && isMultiplying(step);
   const beside = statement.shown.find(
@@ -135,6 +151,15 @@ const assertAlone = (source: Source, table: TableRef): void => {
       `it shows ${qualifiedName(beside)} too, whose rows belong to rows of that table (if they do not, correct the relationship's cardinality)`,
     );
   }
+};
+
+/** The host's SQL has no stored values to join by. */
+const assertShown = ({ storedOf }: Source, start: Start): Start => {
+  const [first] = start.steps;
+  if (first !== undefined && storedOf(first.near).stored !== undefined) {
+    refuse(first.far, 'the relationship to it is by a column that the token masks or hides');
+  }
+  return start;
 };
 
 type Start = { readonly near: string; readonly steps: readonly Step[] };

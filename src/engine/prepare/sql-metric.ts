@@ -1,7 +1,7 @@
 /** Answers a metric in SQL: its rows as they are, sorted and paged by an outer SELECT. */
 import { sql } from 'kysely';
 import { outputNames, type SqlDefinition } from '../../model/dashboard/metric.js';
-import { type ColumnRef, sameTable, tableKey } from '../../model/datamart/datamart.js';
+import { sameTable, tableKey } from '../../model/datamart/datamart.js';
 import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../model/query/engine.js';
 import { namedBy, readComputed } from '../custom/computed.js';
 import type { SqlContext } from '../custom/context.js';
@@ -15,17 +15,11 @@ import {
   shapeOf,
   statementSql,
 } from '../custom/statement.js';
-import {
-  type Column,
-  type Statement as CompiledStatement,
-  castTo,
-  type Dialect,
-  type Sql,
-} from '../dialect/dialect.js';
+import { type Statement as CompiledStatement, castTo, type Dialect, type Sql } from '../dialect/dialect.js';
 import { refuseQuery } from '../dialect/refuse.js';
 import type { Leaf, PageOfRows, TenantScoped } from '../plan/plan.js';
 import { orderBy } from '../question/build-plan.js';
-import { assertCount, resolveColumn, resolveCondition, resolveZone, splitHeld } from '../question/resolve.js';
+import { assertCount, createColumns, resolveCondition, resolveZone, splitHeld } from '../question/resolve.js';
 import { testsOfLeaf } from '../question/row-set.js';
 import type { RunResult } from '../run/run.js';
 import { rowsByName } from '../run/shape.js';
@@ -57,9 +51,9 @@ type SqlPlan = {
 
 /** Throws METRIC_QUERY_ERROR for SQL that is not allowed, and for conditions that it cannot take. */
 export const prepareSql = async (context: SqlContext, question: SqlQuestion): Promise<Prepared> => {
-  const { datamart, catalog, tenant, dialect } = context;
+  const { datamart, stored, maskKey, tenant, dialect } = context;
   const { plan, shape } = await planSql(context, question);
-  const scoped = scopeToTenant(plan, tenant, { datamart, catalog });
+  const scoped = scopeToTenant(plan, tenant, { datamart, catalog: stored, maskKey });
   const columns = answerColumns(question.definition, shape);
   return {
     question,
@@ -84,20 +78,21 @@ const planSql = async (context: SqlContext, question: SqlQuestion) => {
   const queries = await readQueries(context, conditions);
   const { catalog, columns: computed } = await readComputed(context, conditions.map(namedBy));
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
-  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, context.datamart, catalog, zone);
+  const found = createColumns(context.datamart, { catalog, stored: context.stored }, zone, computed);
   const held = splitHeld(
     conditions,
     (table) => statement.tables.some((read) => sameTable(read, table)),
-    (condition) => resolveCondition(condition, columnOf, queries),
+    (condition) => resolveCondition(condition, found, queries),
   );
-  const restrictions = restrict({ context, statement, columnOf, nameOf }, held.conditions);
+  const restrictions = restrict({ context, statement, storedOf: found.storedOf, nameOf }, held.conditions);
   const whereRead = (leaf: Leaf): Leaf => ({ ...leaf, ...testsOfLeaf(held.whereRead, leaf.table) });
-  const visible = (leaf: Leaf): Leaf => withTests(leaf, restrictions.testsOf(leaf.table));
+  const visible = (leaf: Leaf): Leaf =>
+    withTests({ ...leaf, isMarked: restrictions.isMarked(leaf.table) }, restrictions.testsOf(leaf.table));
   const plan: SqlPlan = {
     leaves: withComputed(
       [
         ...[...leaves.map(whereRead).map(visible), ...restrictions.leaves.map(whereRead)],
-        ...leavesOfQueries(queries, { datamart: context.datamart, columnOf, ...held }),
+        ...leavesOfQueries(queries, { datamart: context.datamart, storedOf: found.storedOf, ...held }),
       ],
       computed,
     ),

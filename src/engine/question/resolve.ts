@@ -1,7 +1,7 @@
 import { heldConditions } from '../../model/dashboard/mapped-columns.js';
 import type { ConditionTree, VisualDefinition } from '../../model/dashboard/metric.js';
 import type { ColumnRef, Datamart, TableRef } from '../../model/datamart/datamart.js';
-import { findColumn, findTable, qualifiedName, sameTable } from '../../model/datamart/datamart.js';
+import { findColumn, findTable, qualifiedName, sameTable, tableKey } from '../../model/datamart/datamart.js';
 import { columnKind } from '../../model/datamart/datatypes.js';
 import { findTimezone } from '../../model/filter/date-range.js';
 import type { Condition } from '../../model/filter/filter.js';
@@ -13,16 +13,15 @@ import type { Column } from '../dialect/dialect.js';
 import { refuseQuery, withoutNames } from '../dialect/refuse.js';
 import type { Having, PageOfRows } from '../plan/plan.js';
 import { type BoundPredicate, bindPredicate } from '../plan/values.js';
+import { storedDatamart, storedName } from '../scope/column-rules.js';
 import { withCardinalities } from './cardinalities.js';
 import { type ResolvedCalculation, resolveCalculations } from './resolve-calculation.js';
 import { type ResolvedDimension, resolveDimension } from './resolve-dimension.js';
 import { type ResolvedMeasure, resolveHaving, resolveMeasure } from './resolve-measure.js';
 
 /** A question whose names were found and whose values were checked. */
-export type Resolved = {
+export type Resolved = Columns & {
   readonly datamart: Datamart;
-  /** Also finds the columns of relationships, once a path is chosen. */
-  readonly columnOf: (ref: ColumnRef) => Column;
   readonly from: TableRef;
   /** A worksheet joins every reachable table of the datamart. */
   readonly isWorksheet: boolean;
@@ -40,6 +39,14 @@ export type Resolved = {
   /** In the order of the output columns, after the measures. */
   readonly calculations: readonly ResolvedCalculation[];
   readonly page: PageOfRows;
+};
+
+/** How a question finds columns. */
+export type Columns = {
+  /** A column as the token shows it. */
+  readonly columnOf: (ref: ColumnRef) => Column;
+  /** A column as it is stored, for relationships and for the token's own conditions. */
+  readonly storedOf: (ref: ColumnRef) => Column;
 };
 
 export type ResolvedCondition = {
@@ -62,27 +69,33 @@ export type Question = Omit<MetricQuestion, 'sort' | 'offset' | 'definition'> & 
  * Finds every name of the question in the datamart and the datasource. Throws METRIC_QUERY_ERROR with what to
  * correct.
  */
-export const resolve = (question: Question, catalog: Catalog, custom: Custom = noCustom): Resolved => {
+export const resolve = (question: Question, { catalog, stored }: Catalogs, custom: Custom = noCustom): Resolved => {
   const { definition } = question;
-  const datamart = withCardinalities(question.datamart, catalog);
+  const datamart = withCardinalities(question.datamart, stored);
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
-  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, custom.catalog ?? catalog, zone);
-  assertTable(definition.from, datamart, catalog);
+  const columns = createColumns(
+    question.datamart,
+    { catalog: custom.catalog ?? catalog, stored },
+    zone,
+    custom.columns,
+  );
+  const { columnOf } = columns;
+  assertTable(definition.from, datamart, stored);
   const dimensions = definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf));
   const measures = definition.measures.map((measure) => resolveMeasure(measure, columnOf, custom));
   const isRead = isReadBy(question, measures);
   const held = splitHeld(question.conditions, isRead, (condition) =>
-    resolveCondition(condition, columnOf, custom.queries),
+    resolveCondition(condition, columns, custom.queries),
   );
   return {
     datamart,
-    columnOf,
+    ...columns,
     from: definition.from,
     isWorksheet: question.joinModel === 'single',
     dimensions,
     measures,
     ...held,
-    where: definition.where === undefined ? null : resolveTree(definition.where, columnOf, custom.queries),
+    where: definition.where === undefined ? null : resolveTree(definition.where, columns, custom.queries),
     having: definition.having === undefined ? null : resolveHaving(definition.having, measures, dimensions.length),
     calculations: resolveCalculations(definition.calculations ?? [], dimensions, measures),
     page: {
@@ -148,7 +161,35 @@ const assertTable = (table: TableRef, datamart: Datamart, catalog: Catalog): voi
   }
 };
 
-export const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zone: string | null): Column => {
+/** `catalog`: with the types of what the token shows, and of custom columns. `stored`: as the datasource has them. */
+export type Catalogs = { readonly catalog: Catalog; readonly stored: Catalog };
+
+export const createColumns = (
+  datamart: Datamart,
+  { catalog, stored }: Catalogs,
+  zone: string | null,
+  computed: Custom['columns'],
+): Columns => {
+  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, catalog, zone);
+  return {
+    columnOf,
+    storedOf: (ref) => {
+      const table = findTable(datamart, ref);
+      const name = storedName(table, ref.columnName);
+      if (name !== undefined) return { ...resolveColumn(ref, storedDatamart(datamart), stored, zone), stored: name };
+      const { reads = [] } = computed.get(tableKey(ref))?.find(({ columnName: own }) => own === ref.columnName) ?? {};
+      if (reads.some((own) => storedName(table, own) !== undefined)) {
+        refuseQuery(
+          `A condition of the token is on custom column ${columnName(ref)}, which reads a column that the token masks. Put the condition on a column of the datasource.`,
+          'condition-on-masked',
+        );
+      }
+      return columnOf(ref);
+    },
+  };
+};
+
+const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zone: string | null): Column => {
   assertTable(ref, datamart, catalog);
   const column = findColumn(datamart, ref);
   if (column === undefined) {
@@ -180,24 +221,24 @@ const localZone = (kind: Column['type']['kind'], isApplyTimezone: boolean, zone:
   return kind === 'timestamp' && isApplyTimezone ? zone : null;
 };
 
-const resolveTree = (tree: ConditionTree, columnOf: Resolved['columnOf'], queries: Queries): ResolvedTree => {
-  if ('predicate' in tree) return resolveCondition(tree, columnOf, queries);
+const resolveTree = (tree: ConditionTree, columns: Columns, queries: Queries): ResolvedTree => {
+  if ('predicate' in tree) return resolveCondition(tree, columns, queries);
   const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);
   if (items.length === 0) {
     refuseQuery("A group of the metric's where has no condition. Add one, or remove the group.", 'group-empty');
   }
-  return { kind, items: items.map((item) => resolveTree(item, columnOf, queries)) };
+  return { kind, items: items.map((item) => resolveTree(item, columns, queries)) };
 };
 
 /** `queries` holds the prepared SQL of conditions in SQL. */
 export const resolveCondition = (
   condition: Condition,
-  columnOf: Resolved['columnOf'],
+  { columnOf, storedOf }: Columns,
   queries: Queries,
 ): ResolvedCondition => {
-  const { isHidden, restriction } = condition;
+  const { isHidden, restriction, isOfToken } = condition;
   return withoutNames(isHidden, () => {
-    const column = columnOf(condition.column);
+    const column = isOfToken === true ? storedOf(condition.column) : columnOf(condition.column);
     const query = queries.get(condition.predicate);
     const predicate = query?.bind(column.ref, column.type) ?? bindPredicate(condition.predicate, column);
     return { column, predicate, isHidden, restriction };

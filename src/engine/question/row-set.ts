@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
-import type { Column } from '../dialect/dialect.js';
+import { type Column, nameInLeaf } from '../dialect/dialect.js';
 import { refuseQuery, withoutNames } from '../dialect/refuse.js';
 import type { Field, Join, Leaf, LeafTest, SemiJoin, Test, Where } from '../plan/plan.js';
 import { predicateSql } from '../sql/predicates.js';
@@ -67,8 +67,8 @@ export const planRowSet = (resolved: Resolved, tables: readonly TableRef[], extr
     steps,
     joins: steps.map((step, index) => ({
       kind: step.kind,
-      near: fieldOf(resolved.columnOf(step.near)),
-      far: { leaf: index + 1, column: resolved.columnOf(step.far) },
+      near: fieldOf(resolved.storedOf(step.near)),
+      far: { leaf: index + 1, column: resolved.storedOf(step.far) },
     })),
     tests: groups.flatMap(({ conditions }) => conditions.map(testOf)),
     semiJoins,
@@ -165,8 +165,8 @@ const createSemiJoins = (resolved: Resolved, leafOf: (table: TableRef) => number
       const leaf = taken + leaves.length;
       leaves.push({ ...asLeaf(step.far), isHidden });
       joins.push({
-        near: { leaf: near, column: resolved.columnOf(step.near) },
-        far: { leaf, column: resolved.columnOf(step.far) },
+        near: { leaf: near, column: resolved.storedOf(step.near) },
+        far: { leaf, column: resolved.storedOf(step.far) },
       });
       tests.push(...conditions.map(({ column, predicate }) => ({ field: { leaf, column }, predicate })));
       nested.push(...branches.map((branch) => planFrom(leaf, branch, isHidden)));
@@ -197,7 +197,7 @@ export const testsOfLeaf = (whereRead: Resolved['whereRead'], table: TableRef): 
     ({ column, predicate, isHidden }): LeafTest =>
       (dialect, from) =>
         withoutNames(isHidden, () => {
-          const value = dialect.field(sql.id(from, column.ref.columnName), column);
+          const value = dialect.field(sql.id(from, nameInLeaf(column)), column);
           return predicateSql(dialect, value, column.type, predicate);
         }),
   );

@@ -12,7 +12,8 @@ import type { TenantScope } from '../../model/datamart/tenant.js';
 import { type Catalog, columnsOf } from '../dialect/catalog.js';
 import type { TenantPredicate } from '../dialect/dialect.js';
 import { refuseQuery, refuseUnknown, withoutNames } from '../dialect/refuse.js';
-import type { Leaf, TenantScoped, TenantScopedLeaf } from '../plan/plan.js';
+import type { Leaf, RuledColumn, TenantScoped, TenantScopedLeaf } from '../plan/plan.js';
+import { ruledColumns, storedDatamart } from './column-rules.js';
 import { columnPredicate, refuseClient, type Source, tablePredicate } from './tenancy.js';
 
 type DatabaseTenancy = Exclude<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
@@ -31,11 +32,13 @@ export const scopeToTenant = <P extends { readonly leaves: readonly Leaf[] }>(
 ): TenantScoped<P> => {
   const predicateOf = tenantRule(tenant, source);
   const secureLeaf = (leaf: Leaf): TenantScopedLeaf => {
-    const table = loadTable(leaf, source.datamart);
+    const table = loadTable(leaf, leaf.isStored === true ? storedDatamart(source.datamart) : source.datamart);
+    const ruled = ruledColumns(table, source);
     return {
       ...leaf,
       table: realTable(leaf, source.catalog),
-      columns: columnsToShow(table, source.catalog),
+      columns: columnsToShow(table, source.catalog, ruled),
+      ruled,
       tenant: predicateOf(table),
     };
   };
@@ -44,12 +47,17 @@ export const scopeToTenant = <P extends { readonly leaves: readonly Leaf[] }>(
   return { ...plan, database: source.catalog.database, leaves } as unknown as TenantScoped<P>;
 };
 
-/** The datamart's columns of the table. A column that the datasource lost is refused only where a question names it. */
-const columnsToShow = (table: DatamartTable, catalog: Catalog): readonly string[] => {
+/**
+ * The datamart's columns of the table, without those that the token hides. A column that the datasource lost is refused
+ * only where a question names it.
+ */
+const columnsToShow = (table: DatamartTable, catalog: Catalog, ruled: readonly RuledColumn[]): readonly string[] => {
   const present = columnsOf(catalog, table);
   // A datasource column with the name of a custom column is not part of the datamart.
   const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
-  return own.map(({ columnName }) => columnName).filter((name) => present.has(name));
+  const isHidden = (name: string): boolean =>
+    ruled.some(({ columnName, mask }) => columnName === name && mask === null);
+  return own.map(({ columnName }) => columnName).filter((name) => present.has(name) && !isHidden(name));
 };
 
 const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>

@@ -19,7 +19,13 @@ import { refuseQuery, refuseUnknown } from '../dialect/refuse.js';
 import type { SqlKind, SqlType } from '../dialect/sql-type.js';
 import { bindScalar } from '../plan/values.js';
 
-export type Source = { readonly datamart: Datamart; readonly catalog: Catalog };
+export type Source = {
+  readonly datamart: Datamart;
+  /** With the types of columns as they are stored. */
+  readonly catalog: Catalog;
+  /** The tenant's key for hashes of masked values. Left out: no column can be hashed. */
+  readonly maskKey?: string | undefined;
+};
 
 type Tenancy = Extract<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
 type Path = Extract<TableTenancy, { kind: 'path' }>;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Bound, castTo, type Dialect, type Sql } from '../dialect/dialect.js';
+import { type Bound, castTo, type Dialect, nameInLeaf, type Sql } from '../dialect/dialect.js';
 import { refuseUnknown } from '../dialect/refuse.js';
 import { isReadAsText, type SqlType } from '../dialect/sql-type.js';
 import type { Aggregated, Calculated, Expression, Field, TenantScopedLeaf } from '../plan/plan.js';
@@ -15,7 +15,7 @@ export const leafName = (index: number): string => `gl_leaf_${index}`;
 export const outputName = (index: number): string => `gl_c${index}`;
 
 /** The leaf's column that is never NULL. */
-export const markOf = ({ columns }: TenantScopedLeaf): string => {
+export const markOf = ({ columns }: Pick<TenantScopedLeaf, 'columns'>): string => {
   const taken = new Set(columns.map((name) => name.toLowerCase()));
   let mark = 'gl_row';
   while (taken.has(mark)) mark += '_';
@@ -23,7 +23,7 @@ export const markOf = ({ columns }: TenantScopedLeaf): string => {
 };
 
 /** The stored value. Joins compare columns without a zone. */
-export const rawSql = ({ leaf, column }: Field): Sql => sql.id(leafName(leaf), column.ref.columnName);
+export const rawSql = ({ leaf, column }: Field): Sql => sql.id(leafName(leaf), nameInLeaf(column));
 
 export const fieldSql = (dialect: Dialect, field: Field): Sql => dialect.field(rawSql(field), field.column);
 
@@ -62,10 +62,12 @@ export const dimensionSql = (dialect: Dialect, expression: Exclude<Expression, A
  * The greatest multiple of the width that is not above the value. Exact where the column is, so no value lands in a
  * neighbouring bucket.
  */
-const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql => {
-  const value = fieldSql(dialect, field);
-  if (field.column.type.kind !== 'float') {
-    if (dialect.rest !== undefined) return sql`${value} - ${dialect.rest(value, field.column.type, width)}`;
+const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql =>
+  bucketOf(dialect, fieldSql(dialect, field), field.column.type, width);
+
+export const bucketOf = (dialect: Dialect, value: Sql, type: SqlType, width: Bound): Sql => {
+  if (type.kind !== 'float') {
+    if (dialect.rest !== undefined) return sql`${value} - ${dialect.rest(value, type, width)}`;
     const size = dialect.cast(width);
     return sql`${value} - (((${value} % ${size}) + ${size}) % ${size})`;
   }

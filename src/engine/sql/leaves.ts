@@ -35,20 +35,43 @@ const visibleSql = (dialect: Dialect, leaf: TenantScopedLeaf, name: string): rea
   if (!isTested(leaf)) return [];
   const { computed = [], testsBeneath = [], tests = [], isBarrier } = leaf;
   const all = untestedName(name);
-  const passing = (from: string, some: readonly LeafTest[]): Sql => {
+  const passing = (from: string, some: readonly LeafTest[], shown = sql`${sql.id(from)}.*`): Sql => {
     const where = some.map((write) => write(dialect, from));
-    const rows = sql`SELECT ${sql.id(from)}.* FROM ${sql.id(from)}`;
+    const rows = sql`SELECT ${shown} FROM ${sql.id(from)}`;
     return where.length === 0 ? rows : sql`${rows} WHERE ${sql.join(where, sql` AND `)}`;
   };
   if (computed.length === 0) {
-    const rows = passing(all, [...testsBeneath, ...tests]);
+    const rows = passing(all, [...testsBeneath, ...tests], shownSql(leaf, all));
     return [isBarrier === true ? barrierSql(dialect, name, rows) : sql`${sql.id(name)} ${dialect.asLeaf} (${rows})`];
   }
   const untested = `${name}_computed`;
   return [
     ...computedSql(dialect, untested, passing(all, testsBeneath), computed),
-    sql`${sql.id(name)} ${dialect.asLeaf} (${passing(untested, tests)})`,
+    sql`${sql.id(name)} ${dialect.asLeaf} (${passing(untested, tests, shownSql(leaf, untested))})`,
   ];
+};
+
+const hasStored = ({ ruled, isNamedBySql }: TenantScopedLeaf): boolean => ruled.length > 0 && isNamedBySql !== true;
+
+/** The columns of the leaf at last: the host's own SQL gets no stored value beside a masked one. */
+const shownSql = (leaf: TenantScopedLeaf, from: string): Sql => {
+  if (leaf.ruled.length === 0 || hasStored(leaf)) return sql`${sql.id(from)}.*`;
+  const computed = (leaf.computed ?? []).map(({ columnName }) => columnName);
+  const marks = leaf.isMarked || leaf.isNumbered === true ? [markOf(leaf)] : [];
+  return sql.join([...leaf.columns, ...marks, ...computed].map((name) => sql.id(from, name)));
+};
+
+/** Columns as questions read them, and the stored values for joins, the token's conditions and the tests of the leaf. */
+const columnsSql = (dialect: Dialect, leaf: TenantScopedLeaf, alias: string | null): readonly Sql[] => {
+  const { columns, ruled } = leaf;
+  if (ruled.length === 0 || alias === null) return columns.map((name) => sql.id(name));
+  const written = columns.map((name) => {
+    const mask = ruled.find(({ columnName }) => columnName === name)?.mask;
+    const column = sql.id(alias, name);
+    return sql`${mask == null ? column : mask(dialect, column)} AS ${sql.id(name)}`;
+  });
+  if (!hasStored(leaf) && !isTested(leaf)) return written;
+  return [...written, ...ruled.map(({ columnName, stored }) => sql`${sql.id(alias, columnName)} AS ${sql.id(stored)}`)];
 };
 
 /**
@@ -66,10 +89,10 @@ const leafSql = (
   ownName: string,
   joins: readonly Join[],
 ): readonly Sql[] => {
-  const columns = leaf.columns.map((name) => sql.id(name));
   const table = dialect.table(database, leaf.table);
   const { tenant, computed = [] } = leaf;
-  const alias = ownAlias(tenant);
+  const alias = ownAlias(leaf);
+  const columns = columnsSql(dialect, leaf, alias);
   const called = alias === null ? sql`` : sql` AS ${sql.id(alias)}`;
   const where = tenant === null ? sql`` : sql` WHERE ${tenantSql(dialect, database, tenant, alias)}`;
   const rows = sql`SELECT ${sql.join([...columns, ...markSql(leaf)])} FROM ${table}${called}${where}`;
@@ -107,9 +130,12 @@ const markSql = (leaf: TenantScopedLeaf): readonly Sql[] => {
 const isKept = ({ capabilities }: Dialect, joins: readonly Join[], { isNumbered }: TenantScopedLeaf): boolean =>
   isNumbered === true || (capabilities.isRightJoinSlow && joins.some(({ kind }) => kind === 'RIGHT JOIN'));
 
-/** The alias of a leaf's table, where a subquery has to qualify its columns; otherwise null. */
-const ownAlias = (tenant: TenantPredicate | null): string | null =>
-  tenant === null || tenant.kind === 'column' ? null : 'gl_own';
+/**
+ * The alias of a leaf's table, where a subquery has to qualify its columns, or where a masked column has the name of
+ * the stored one; otherwise null.
+ */
+const ownAlias = ({ tenant, ruled }: TenantScopedLeaf): string | null =>
+  ruled.length === 0 && (tenant === null || tenant.kind === 'column') ? null : 'gl_own';
 
 /** True for the tenant's rows of the table named `alias`; null: the only table in scope. */
 const tenantSql = (

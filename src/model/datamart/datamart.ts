@@ -1,3 +1,4 @@
+import type { Mask } from './column-rules.js';
 import type { DatatypeKind } from './datatypes.js';
 import type { ColumnDates } from './dates.js';
 
@@ -14,6 +15,11 @@ export type Datamart = {
   readonly sharedTables: readonly string[];
   /** How many seconds answers may be cached; 0 disables caching. Null or undefined: the configured default. */
   readonly cacheTtlSeconds?: number | null | undefined;
+  /**
+   * Set if a token's rules were applied to the columns: the rules as a key of caches, and the datamart without them,
+   * which only the engine reads. Never stored.
+   */
+  readonly ruled?: { readonly key: string; readonly stored: Datamart } | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
@@ -62,6 +68,8 @@ export type DatamartTable = {
   /** Index pattern for OpenSearch. The engine does not support OpenSearch. */
   readonly wildcard?: string | null | undefined;
   readonly columns: readonly DatamartColumn[];
+  /** Columns that a token hides: only tenancy, relationships and the token's own conditions read them. Never stored. */
+  readonly hiddenColumns?: readonly DatamartColumn[] | undefined;
 };
 
 /**
@@ -93,6 +101,8 @@ export type DatamartColumn = {
   readonly numbers?: ColumnNumbers | null | undefined;
   /** How dates of the column are written in new metrics. Null or undefined: as usual. */
   readonly dates?: ColumnDates | null | undefined;
+  /** What a token leaves of the values. Never stored. */
+  readonly mask?: Mask | undefined;
 };
 
 /** The same fields as a chart has for its numbers. */

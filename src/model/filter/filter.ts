@@ -44,6 +44,11 @@ export type Condition = {
    */
   readonly restriction?: 'always' | 'whereRead' | undefined;
   /**
+   * Whether the policy made the condition: it reads the stored values of columns that the token masks or hides. What an
+   * author or a guest chose reads what the token shows.
+   */
+  readonly isOfToken?: true | undefined;
+  /**
    * All columns of the condition's filter, including its own; undefined if the filter has one column. See
    * `heldConditions`.
    */

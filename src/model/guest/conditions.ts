@@ -104,6 +104,7 @@ const settingsFor = (settings: readonly MetricValues[], metric: Metric): readonl
   settings.filter(({ metricId }) => isOrDescendsFrom(metric, metricId)).map(({ values }) => values);
 
 const always = (condition: Condition): Condition => ({ ...condition, restriction: 'always' });
+const ofToken = (condition: Condition): Condition => ({ ...condition, isOfToken: true });
 
 /** Returns the filters with a fixed predicate that the metric's author defined. */
 const authored = ({ filters }: MetricDefinition): readonly Condition[] =>
@@ -215,11 +216,12 @@ export const enforcedConditions = (
   ...[
     ...rlsConditions(metric, settingsFor(restrictions.rlsSettings, metric)),
     ...appFilterConditions(metric, settingsFor(restrictions.appFilters, metric), moment),
-    ...dashboards.flatMap((dashboard) => [
-      ...dashboardAppConditions(dashboard, restrictions.dashboardAppFilters, moment),
-      ...hiddenDefaults(restrictions, dashboard, moment),
-    ]),
-  ].map(always),
+    ...dashboards.flatMap((dashboard) => dashboardAppConditions(dashboard, restrictions.dashboardAppFilters, moment)),
+  ]
+    .map(always)
+    .map(ofToken),
+  // Their values are the author's.
+  ...dashboards.flatMap((dashboard) => hiddenDefaults(restrictions, dashboard, moment)).map(always),
 ];
 
 /** Returns the values of the RLS variables in the metric's own SQL. Throws RLS_SETTINGS_PARAM_ERROR. */

@@ -16,6 +16,7 @@ import {
 import { refuseQuery, refuseUnknown } from '../../dialect/refuse.js';
 import { decimalOfCast, type SqlType } from '../../dialect/sql-type.js';
 import { converted, digitsOf, isPadded, keysOf } from './keys.js';
+import { masks } from './masks.js';
 import { comparedDigits, greatestDigits, greatestValueBytes, instantName, nameOfCast } from './names.js';
 
 /** Parameters have names and types. A backslash escapes in strings and in names. */
@@ -262,6 +263,7 @@ export const clickHouseDialect: Dialect = {
   period,
   aggregate,
   percentile,
+  masks,
   double,
   sortable: (rows) => rows,
   order: ({ position, name, isFloat }, direction) => {

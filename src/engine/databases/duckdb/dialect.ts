@@ -13,6 +13,7 @@ import {
 import { refuseUnknown } from '../../dialect/refuse.js';
 import { isNumeric, type SqlType } from '../../dialect/sql-type.js';
 import { exactText, join } from './joins.js';
+import { masks } from './masks.js';
 import { firstDayOf, localTime, timeOf } from './times.js';
 
 /** DuckDB writes identifiers and parameters as PostgreSQL does. */
@@ -103,6 +104,7 @@ export const duckDbDialect: Dialect = {
   // An unsigned 128-bit sum would be rounded to a float. Signed, it is exact or an error.
   aggregate: (of, value, type) => plainAggregate(of, of === 'SUM' && type.cast === 'UHUGEINT' ? cast128(value) : value),
   percentile,
+  masks,
   double,
   sortable: (rows) => rows,
   order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,

@@ -18,6 +18,7 @@ import {
 } from '../../dialect/dialect.js';
 import { refuseQuery, refuseUnknown } from '../../dialect/refuse.js';
 import { decimalOfCast, integerRanges, type SqlType } from '../../dialect/sql-type.js';
+import { createMasks } from './masks.js';
 import { type ZoneOffset, zoneOffsets } from './zone-offsets.js';
 
 const compiler = new Kysely<Record<string, never>>({
@@ -236,6 +237,7 @@ export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean 
     period,
     aggregate,
     percentile: null,
+    masks: createMasks(bytes),
     moments: {
       count: (value) => sql`TIMESTAMPDIFF(MICROSECOND, ${epoch}, ${value})`,
       at: (count) => sql`(${epoch} + INTERVAL ROUND(${count}) MICROSECOND)`,

@@ -16,6 +16,7 @@ import {
 import { refuseUnknown } from '../../dialect/refuse.js';
 import { type SqlType, unboundedDecimal } from '../../dialect/sql-type.js';
 import { assumedColumns } from './assumed.js';
+import { masks } from './masks.js';
 
 const compiler = new Kysely<Record<string, never>>({
   dialect: {
@@ -237,6 +238,7 @@ export const postgresDialect: Dialect = {
   period,
   aggregate,
   percentile,
+  masks,
   double,
   sortable: (rows) => rows,
   order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,

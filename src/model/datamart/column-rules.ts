@@ -1,0 +1,176 @@
+/**
+ * The right to the column: what a token hides of a datamart, and what it masks. The rules are applied to the datamart
+ * itself, before anybody reads it: hidden columns are no longer among its columns, and masked ones carry their mask.
+ * So a read path that does not know of the rules cannot show what they hide.
+ */
+import type { ColumnRef, Datamart, DatamartColumn, DatamartTable } from './datamart.js';
+import { columnKind, type DatatypeKind } from './datatypes.js';
+
+/** What a mask leaves of a value. NULL stays NULL. docs/reference/policies.md says what each one shows. */
+export type Mask = { readonly kind: 'hash' | 'last4' | 'first' | 'year' | 'null' } | BucketMask;
+type BucketMask = { readonly kind: 'bucket'; readonly width: number };
+
+/** The columns, each as `schema.table.column`, and the masks as the policy writes them. */
+export type ColumnRules = {
+  readonly hideColumns: readonly string[];
+  readonly maskColumns: Readonly<Record<string, string>>;
+};
+
+export const noColumnRules: ColumnRules = { hideColumns: [], maskColumns: {} };
+
+/** The masks as text, such as `last4` or `bucket(1000)`. */
+export const maskPattern = /^(?:hash|last4|first|year|null|bucket\([1-9][0-9]{0,8}\))$/;
+export const maskForms = 'hash, last4, first, year, null or bucket(N), N a whole number from 1 to 999999999';
+
+/** Undefined for a text that is no mask. */
+export const readMask = (text: string): Mask | undefined => {
+  if (!maskPattern.test(text)) return undefined;
+  if (text.startsWith('bucket(')) return { kind: 'bucket', width: Number(text.slice('bucket('.length, -1)) };
+  return { kind: text as Exclude<Mask, BucketMask>['kind'] };
+};
+
+/**
+ * The stricter of two masks: what each of them would show is the most that is shown. `null` is the strictest. Of two
+ * buckets, the wider one is stricter if it is a multiple of the other. Two masks that show different things leave
+ * nothing in common, so that the result is `null`.
+ */
+export const stricterMask = (one: string, other: string): string => {
+  if (one === other) return one;
+  const [left, right] = [readMask(one), readMask(other)];
+  if (left?.kind !== 'bucket' || right?.kind !== 'bucket') return 'null';
+  const [narrow, wide] = left.width < right.width ? [left.width, right.width] : [right.width, left.width];
+  return wide % narrow === 0 ? `bucket(${wide})` : 'null';
+};
+
+/** Whether `mask` shows nothing that `other` does not show. */
+export const isAsStrict = (mask: string, other: string): boolean => stricterMask(mask, other) === mask;
+
+const texts: readonly DatatypeKind[] = ['text', 'enum', 'uuid'];
+
+/** The kinds of values that each mask takes; null: any. */
+const suits: Readonly<Record<Mask['kind'], readonly DatatypeKind[] | null>> = {
+  hash: texts,
+  last4: texts,
+  first: texts,
+  year: ['date'],
+  bucket: ['integer', 'number'],
+  null: null,
+};
+
+/** Whether the mask can be applied to values of the kind; of an unknown kind (undefined), the engine decides. */
+export const suitsKind = ({ kind }: Mask, of: DatatypeKind | undefined): boolean =>
+  of === undefined || (suits[kind]?.includes(of) ?? true);
+
+/** `schema.table.column`, as the rules name it. */
+export const ruleName = ({ schemaName, tableName, columnName }: ColumnRef): string =>
+  `${schemaName}.${tableName}.${columnName}`;
+
+const hasRules = ({ hideColumns, maskColumns }: ColumnRules): boolean =>
+  hideColumns.length > 0 || Object.keys(maskColumns).length > 0;
+
+/** The words of an expression or statement outside of its text literals, in lower case, without names of functions. */
+const wordsOf = (sql: string): ReadonlySet<string> =>
+  new Set(
+    [
+      ...sql.replaceAll(/'(?:[^']|'')*'/g, ' ').matchAll(/([\p{L}_][\p{L}\p{N}_$]*)(?!\s*\()|"([^"]+)"|`([^`]+)`/gu),
+    ].map(([, word = '', quoted = '', ticked = '']) => (word || quoted || ticked).toLowerCase()),
+  );
+
+const reads = (words: ReadonlySet<string>, names: readonly string[]): boolean =>
+  names.some((name) => words.has(name.toLowerCase()));
+
+const maskedColumn = (column: DatamartColumn, mask: Mask): DatamartColumn => {
+  switch (mask.kind) {
+    case 'hash':
+    case 'last4':
+    case 'first':
+      return { ...column, mask, kind: 'text' };
+    case 'year':
+      // The year is that of the stored value, and has no time to convert.
+      return { ...column, mask, isApplyTimezone: false };
+    default:
+      return { ...column, mask };
+  }
+};
+
+const ruledTable = (table: DatamartTable, rules: ColumnRules): DatamartTable => {
+  const nameOf = ({ columnName }: DatamartColumn): string => ruleName({ ...table, columnName });
+  const maskOf = (column: DatamartColumn): Mask | undefined => {
+    const name = nameOf(column);
+    return Object.hasOwn(rules.maskColumns, name) ? readMask(rules.maskColumns[name] ?? '') : undefined;
+  };
+  const isNamed = (column: DatamartColumn): boolean => Object.hasOwn(rules.maskColumns, nameOf(column));
+  const isHidden = (column: DatamartColumn): boolean => {
+    if (rules.hideColumns.includes(nameOf(column))) return true;
+    if (!isNamed(column)) return false;
+    const mask = maskOf(column);
+    return mask === undefined || column.isCustomColumn === true || !suitsKind(mask, columnKind(column));
+  };
+  const hidden = table.columns.filter(isHidden);
+  const names = hidden.map(({ columnName }) => columnName);
+  // A column that is computed from a hidden one tells of it.
+  const isComputed = ({ isCustomColumn, sql = '' }: DatamartColumn): boolean =>
+    isCustomColumn === true && names.length > 0 && reads(wordsOf(sql), names);
+  const shown = table.columns.filter((column) => !isHidden(column) && !isComputed(column));
+  const hiddenColumns = table.columns.filter((column) => !shown.includes(column));
+  const columns = shown.map((column) => {
+    const mask = maskOf(column);
+    return mask === undefined ? column : maskedColumn(column, mask);
+  });
+  return hiddenColumns.length === 0 && columns.every(({ mask }) => mask === undefined)
+    ? table
+    : { ...table, columns, hiddenColumns };
+};
+
+const applied = new WeakMap<Datamart, Map<string, Datamart>>();
+const greatestMemory = 100;
+
+/** Returns the datamart as the rules show it: the same object for the same datamart and rules. */
+export const withColumnRules = (datamart: Datamart, rules: ColumnRules | undefined): Datamart => {
+  if (rules === undefined || !hasRules(rules)) return datamart;
+  const known = applied.get(datamart) ?? new Map<string, Datamart>();
+  applied.set(datamart, known);
+  const key = JSON.stringify(columnRulesKey(rules));
+  const found = known.get(key) ?? {
+    ...datamart,
+    tables: datamart.tables.map((table) => ruledTable(table, rules)),
+    ruled: { key, stored: datamart },
+  };
+  if (known.size >= greatestMemory) known.clear();
+  known.set(key, found);
+  return found;
+};
+
+/** The rules in one order. */
+const columnRulesKey = ({ hideColumns, maskColumns }: ColumnRules): unknown => [
+  [...new Set(hideColumns)].toSorted(),
+  Object.entries(maskColumns).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+];
+
+/** Whether the rules hide the column, or hide what it is computed from. */
+export const isHiddenColumn = ({ tables }: Pick<Datamart, 'tables'>, ref: ColumnRef): boolean =>
+  tables.some(
+    ({ schemaName, tableName, hiddenColumns = [] }) =>
+      schemaName === ref.schemaName &&
+      tableName === ref.tableName &&
+      hiddenColumns.some(({ columnName }) => columnName === ref.columnName),
+  );
+
+/**
+ * Whether a text of SQL names a hidden column of a table that it names, and no table that it names shows a column of
+ * that name. The engine refuses what this does not find: it reads no hidden column by any name.
+ */
+export const namesHidden = ({ tables }: Pick<Datamart, 'tables'>, sql: string, near: readonly string[]): boolean => {
+  if (!tables.some(({ hiddenColumns }) => hiddenColumns !== undefined)) return false;
+  const words = wordsOf(sql);
+  const read = tables.filter(
+    ({ tableName }) => words.has(tableName.toLowerCase()) || near.some((one) => one === tableName),
+  );
+  const has = (list: readonly DatamartColumn[], name: string): boolean =>
+    list.some(({ columnName }) => columnName.toLowerCase() === name.toLowerCase());
+  return read.some(({ hiddenColumns = [] }) =>
+    hiddenColumns.some(
+      ({ columnName }) => words.has(columnName.toLowerCase()) && !read.some(({ columns }) => has(columns, columnName)),
+    ),
+  );
+};
