@@ -16,5 +16,6 @@ export const capabilityNames = [
   'list-unreadable-metrics',
   'list-columns',
   'guest-boards',
+  'column-rules',
 ] as const;
 export type Capability = (typeof capabilityNames)[number];

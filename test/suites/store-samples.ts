@@ -196,6 +196,7 @@ export const grantSample = (dataAppId: string, fields: Partial<GuestGrant> = {})
   appFilters: [{ metricId: 'm', values: { delay: { min: -0.5, max: 1e21 } } }],
   dashboardAppFilters: [{ dashboardId: 'd', values: { State: ['CA'] }, isShowOnUrl: false }],
   hideDashboardFilters: ['d'],
+  columnRules: { hideColumns: [], maskColumns: {} },
   hideDashboardMetrics: [{ dashboardId: 'd', metricIds: ['m'] }],
   accessPermissions: { isAllowEndUserDashboardFilter: false },
   permissions: { isEnableUnderlyingData: true },

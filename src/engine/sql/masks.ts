@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Mask } from '../../model/datamart/column-rules.js';
 import type { ColumnRef } from '../../model/datamart/datamart.js';
 import { castTo, type Dialect, type Sql } from '../dialect/dialect.js';
-import { asDecimal, floatType, integerRanges, type SqlType, unboundedDecimal } from '../dialect/sql-type.js';
+import { asDecimal, floatType, integerRanges, type SqlType } from '../dialect/sql-type.js';
 import { bindWidth } from '../question/resolve-dimension.js';
 import { bucketOf } from './expressions.js';
 
@@ -40,7 +40,8 @@ const bucketType = (type: SqlType): SqlType | undefined => {
     return least >= leastBigint && greatest <= greatestBigint ? { kind: 'integer', cast: 'BIGINT' } : undefined;
   }
   if (type.kind !== 'decimal' || type.readAs !== undefined) return undefined;
-  if (type.cast === unboundedDecimal) return type;
+  // PostgreSQL's have any number of digits.
+  if (type.hasNotFinite === true) return type;
   const decimal = asDecimal(type.cast);
   if (decimal === undefined) return undefined;
   // One digit more, for the bucket below the lowest value.
@@ -93,7 +94,7 @@ const bucketSql = (dialect: Dialect, column: Sql, width: number, { ref, type }: 
   if (shown === undefined) throw new TypeError('a bucket of values that are no numbers');
   if (shown.kind === 'integer') return integerBucketSql(dialect, column, width);
   const size = bindWidth('mask', { ref, type: shown, zone: null }, width);
-  return bucketOf(dialect, castTo(dialect, column, shown.cast), shown, size);
+  return bucketOf(dialect, shown.hasNotFinite === true ? column : castTo(dialect, column, shown.cast), shown, size);
 };
 
 /** The lowest values share the bucket of the lowest number that has a bucket within the type. */

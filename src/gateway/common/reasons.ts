@@ -38,6 +38,7 @@ const refusals = {
     'granted-embed-unknown',
     'granted-embed-not-readable',
     'everything-hidden',
+    'column-rules-unsupported',
     'restriction-binds-nothing',
     'mint-field-refused',
   ],

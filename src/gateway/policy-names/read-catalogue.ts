@@ -87,10 +87,14 @@ const isCopy = (id: string): boolean => id.includes('--');
 const readTables = async (
   { upstream, capabilities }: CatalogueDeps,
   datamartName: string | null,
-): Promise<NameCatalogue['tables']> => {
-  if (datamartName === null || !(await capabilities.supports('list-columns'))) return null;
+): Promise<Pick<NameCatalogue, 'tables' | 'allColumns'>> => {
+  const nothing = { tables: null, allColumns: null };
+  if (datamartName === null || !(await capabilities.supports('list-columns'))) return nothing;
   const listed = await unless(['INVALID_DATAMART'], () => upstream(listDatamartColumns, { datamartName }));
-  return listed?.data.tables ?? null;
+  if (listed === undefined) return nothing;
+  // A service of an earlier release tells less.
+  const { tables, allColumns = null } = listed.data as Partial<typeof listed.data> & Pick<typeof listed.data, 'tables'>;
+  return { tables, allColumns };
 };
 
 const atOnce = 4;
@@ -120,7 +124,7 @@ export const readCatalogue = async (deps: CatalogueDeps, asked: AskedNames): Pro
     boards: found,
     missing,
     dashboardsThere: dashboards.map(({ externalDashboardId }) => externalDashboardId).filter((id) => !isCopy(id)),
-    tables: await readTables(deps, asked.datamart),
+    ...(await readTables(deps, asked.datamart)),
     embedsThere: others.map(({ embedId }) => embedId).filter((id) => !isCopy(id)),
   };
 };

@@ -25,12 +25,13 @@ export type GrantView = {
 
 /**
  * A fact of a grant. `granted`: more items are a gain. `hidden`: more items are a loss. `allowed`: the values that a
- * filter allows; without such a fact, all values are allowed. `lasting`: a longer time is a gain. `whose`: another
+ * filter allows; without such a fact, all values are allowed. `masked`: what is shown of a column. `lasting`: a longer time is a gain. `whose`: another
  * value selects other data. `other`: a change is neither gain nor loss.
  */
 export type Fact =
   | { readonly kind: 'granted' | 'hidden'; readonly value: readonly string[] }
   | { readonly kind: 'allowed'; readonly value: Bound }
+  | { readonly kind: 'masked'; readonly value: string }
   | { readonly kind: 'lasting'; readonly value: number }
   | { readonly kind: 'whose' | 'other'; readonly value: string | null };
 
@@ -79,6 +80,7 @@ const allowed = (field: string, values: BoundValues): readonly (readonly [string
 
 export const factsOf = (view: GrantView): Facts => {
   const { dashboardFilters, shownFilters, rls, appFilters, hideDashboardFilters, hideMetrics } = view.restriction;
+  const { hideColumns, maskColumns } = view.restriction;
   const isCreationDisabled = view.restriction.isDisableMetricCreation;
   return new Map<string, Fact>([
     ['dataApp', { kind: 'whose', value: view.dataApp }],
@@ -106,6 +108,8 @@ export const factsOf = (view: GrantView): Facts => {
     ...[...hideMetrics].map(
       ([template, names]) => [`hideMetrics.${template}`, { kind: 'hidden', value: sorted(names) }] as const,
     ),
+    ...(hideColumns.length === 0 ? [] : [['hideColumns', { kind: 'hidden', value: sorted(hideColumns) }] as const]),
+    ...[...maskColumns].map(([name, value]) => [`maskColumns.${name}`, { kind: 'masked', value }] as const),
     ['isDisableMetricCreation', { kind: 'hidden', value: isCreationDisabled ? ['metric creation'] : [] }],
   ]);
 };

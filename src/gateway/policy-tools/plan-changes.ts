@@ -1,4 +1,5 @@
 /** Compares two dry runs of one user: what the user gains and loses, fact by fact. */
+import { isAsStrict } from '../../model/datamart/column-rules.js';
 import type { Bound } from '../policy/combine.js';
 import { type Fact, type Facts, writeFact } from './grant-facts.js';
 
@@ -30,6 +31,12 @@ const compareAllowed = (before: Fact | undefined, after: Fact | undefined): Effe
   return effectOf(isMore(has, had), isMore(had, has));
 };
 
+const compareMasked = (before: Fact | undefined, after: Fact | undefined): Effect => {
+  if (before?.kind !== 'masked') return 'loss';
+  if (after?.kind !== 'masked') return 'gain';
+  return effectOf(!isAsStrict(after.value, before.value), !isAsStrict(before.value, after.value));
+};
+
 /** Says whether a user gains or loses by the change of one fact. */
 const compare = (before: Fact | undefined, after: Fact | undefined): Effect => {
   const [had, has] = [itemsOf(before), itemsOf(after)];
@@ -40,6 +47,8 @@ const compare = (before: Fact | undefined, after: Fact | undefined): Effect => {
       return effectOf(isMore(had, has), isMore(has, had));
     case 'allowed':
       return compareAllowed(before, after);
+    case 'masked':
+      return compareMasked(before, after);
     case 'lasting':
       return Number(after?.value) > Number(before?.value) ? 'gain' : 'loss';
     case 'whose':
@@ -64,13 +73,15 @@ const shownOf = (facts: Facts): readonly string[] => [
 /**
  * Returns the facts to compare with the other side. Leaves out `templates`, because `embeds` has the same information.
  * The hidden metrics of a template count only if both sides grant the template; otherwise the whole template is gained
- * or lost.
+ * or lost. The mask of a column counts only if the other side does not hide the column.
  */
 const comparable = (facts: Facts, other: Facts): ReadonlyMap<string, readonly [string, Fact]> => {
   const shared = shownOf(facts).filter((source) => shownOf(other).includes(source));
   const hidden = shared.map((source) => `hideMetrics.${source}`);
+  const gone = new Set(itemsOf(other.get('hideColumns')).map((column) => `maskColumns.${column}`));
   const counting = [...facts].filter(
-    ([field]) => field !== 'templates' && (!field.startsWith('hideMetrics.') || hidden.includes(field)),
+    ([field]) =>
+      field !== 'templates' && (!field.startsWith('hideMetrics.') || hidden.includes(field)) && !gone.has(field),
   );
   return new Map(counting.map(([field, fact]) => [keyOf(field), [field, fact]]));
 };

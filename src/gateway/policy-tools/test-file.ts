@@ -39,6 +39,8 @@ const restrictions = z.strictObject({
   appFilters: values,
   hideDashboardFilters: z.array(identifier).min(1).default([]),
   hideMetrics: z.record(templateName, z.array(identifier).min(1)).default({}),
+  hideColumns: z.array(identifier).min(1).default([]),
+  maskColumns: z.record(identifier, z.string()).default({}),
   isDisableMetricCreation: z.literal(true).optional(),
 });
 

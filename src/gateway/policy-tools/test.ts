@@ -54,6 +54,8 @@ const expectedView = (policy: Policy, expected: Expectation): GrantView => {
       appFilters: mapOf(restrictions?.appFilters),
       hideDashboardFilters: restrictions?.hideDashboardFilters ?? [],
       hideMetrics: mapOf(restrictions?.hideMetrics),
+      hideColumns: restrictions?.hideColumns ?? [],
+      maskColumns: mapOf(restrictions?.maskColumns),
       isDisableMetricCreation: restrictions?.isDisableMetricCreation ?? false,
     },
   };
@@ -64,7 +66,9 @@ const isSame = (left: Fact | undefined, right: Fact | undefined): boolean =>
 
 /** Returns the path of a field in a test file. */
 const pathOf = (name: string, fact: Fact | undefined): string =>
-  fact?.kind === 'allowed' || fact?.kind === 'hidden' || name === 'shownFilters' ? `restrictions.${name}` : name;
+  fact?.kind === 'allowed' || fact?.kind === 'hidden' || fact?.kind === 'masked' || name === 'shownFilters'
+    ? `restrictions.${name}`
+    : name;
 
 /** Returns a function that says where the value of a field comes from. */
 const createSourcesOf = ({ decision }: Granted): ((field: string) => readonly string[]) => {

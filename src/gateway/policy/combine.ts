@@ -13,7 +13,8 @@
  * | `timezone` | of the first rule that names one; rules of a tenant override come before those of the file |
  * | `dashboardFilters`, `rls`, `appFilters` | intersection, value by value; an empty one denies |
  * | `show` | a filter's value is shown if all restrictions that bind the filter say so, and none hides the filter |
- * | `hideDashboardFilters`, `hideMetrics` | union: hidden if one restriction hides it |
+ * | `hideDashboardFilters`, `hideMetrics`, `hideColumns` | union: hidden if one restriction hides it |
+ * | `maskColumns` | the stricter mask, column by column; none for a hidden column |
  * | `isDisableMetricCreation` | true if one restriction says so |
  *
  * A restriction applies to every granted dashboard and embed, whichever rule granted it. Overrides of a tenant are rules and
@@ -23,6 +24,7 @@
  * record.ts renders the references for `policy explain`. No other code may combine rules.
  */
 import type { FilterColumns } from '../../model/dashboard/embed.js';
+import { stricterMask } from '../../model/datamart/column-rules.js';
 import {
   type AccessPermissions,
   type AccessSwitch,
@@ -46,6 +48,9 @@ export type Restriction = {
   readonly hideDashboardFilters: readonly string[];
   /** The hidden metrics, by name or id, for each template. */
   readonly hideMetrics: ReadonlyMap<string, readonly string[]>;
+  readonly hideColumns: readonly string[];
+  /** The mask by column. */
+  readonly maskColumns: ReadonlyMap<string, string>;
   readonly isDisableMetricCreation: boolean;
 };
 
@@ -62,6 +67,9 @@ export type Statement<Value> = { readonly rule: Rule; readonly value: Value; rea
  * The combined value of a filter or variable, with the restrictions that bind it. Null if they allow no common value.
  */
 export type CombinedBound = { readonly value: Bound | null; readonly from: readonly AppliedRestriction[] };
+
+/** The combined mask of a column, with the restrictions that mask it. */
+export type CombinedMask = { readonly value: string; readonly from: readonly AppliedRestriction[] };
 
 export const boundFields = ['dashboardFilters', 'rls', 'appFilters'] as const;
 export type BoundField = (typeof boundFields)[number];
@@ -221,6 +229,9 @@ export type CombinedRestrictions = Readonly<Record<BoundField, ReadonlyMap<strin
   readonly hideDashboardFilters: Union<AppliedRestriction>;
   /** The hidden metrics by template or embed. */
   readonly hideMetrics: ReadonlyMap<string, Union<AppliedRestriction>>;
+  readonly hideColumns: Union<AppliedRestriction>;
+  /** The masks of the columns that no restriction hides. */
+  readonly maskColumns: ReadonlyMap<string, CombinedMask>;
   /** The restrictions that disable metric creation. */
   readonly isDisableMetricCreation: readonly AppliedRestriction[];
 };
@@ -255,9 +266,30 @@ const shownOf = (
   );
 };
 
+/** Returns the stricter mask for each column. The names are sorted. */
+const combineMasks = (
+  all: readonly AppliedRestriction[],
+  hidden: Union<AppliedRestriction>,
+): ReadonlyMap<string, CombinedMask> => {
+  const result = new Map<string, { value: string; from: AppliedRestriction[] }>();
+  for (const applied of all) {
+    for (const [name, mask] of applied.restriction.maskColumns) {
+      if (hidden.has(name)) continue;
+      const held = result.get(name);
+      if (held === undefined) result.set(name, { value: mask, from: [applied] });
+      else {
+        held.value = stricterMask(held.value, mask);
+        held.from.push(applied);
+      }
+    }
+  }
+  return sortByKey(result);
+};
+
 export const combineRestrictions = (all: readonly AppliedRestriction[]): CombinedRestrictions => {
   const dashboardFilters = intersectField(all, 'dashboardFilters');
   const hideDashboardFilters = sortByKey(unite(all, ({ restriction }) => restriction.hideDashboardFilters));
+  const hideColumns = sortByKey(unite(all, ({ restriction }) => restriction.hideColumns));
   return {
     dashboardFilters,
     shownFilters: shownOf(dashboardFilters, hideDashboardFilters),
@@ -265,6 +297,8 @@ export const combineRestrictions = (all: readonly AppliedRestriction[]): Combine
     appFilters: intersectField(all, 'appFilters'),
     hideDashboardFilters,
     hideMetrics: uniteByKey(all, ({ restriction }) => restriction.hideMetrics),
+    hideColumns,
+    maskColumns: combineMasks(all, hideColumns),
     isDisableMetricCreation: all.filter(({ restriction }) => restriction.isDisableMetricCreation),
   };
 };
@@ -285,5 +319,7 @@ export const restrictionOf = (combined: CombinedRestrictions): Restriction => ({
   appFilters: valuesOf(combined.appFilters),
   hideDashboardFilters: [...combined.hideDashboardFilters.keys()],
   hideMetrics: new Map([...combined.hideMetrics].map(([source, union]) => [source, [...union.keys()]])),
+  hideColumns: [...combined.hideColumns.keys()],
+  maskColumns: new Map([...combined.maskColumns].map(([name, { value }]) => [name, value])),
   isDisableMetricCreation: combined.isDisableMetricCreation.length > 0,
 });

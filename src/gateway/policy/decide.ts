@@ -139,6 +139,8 @@ export const evaluateRestriction = ({ restrict }: RestrictionRule, variables: Po
   appFilters: evaluateValues(restrict.appFilters, variables),
   hideDashboardFilters: restrict.hideDashboardFilters,
   hideMetrics: new Map(Object.entries(restrict.hideMetrics)),
+  hideColumns: restrict.hideColumns,
+  maskColumns: new Map(Object.entries(restrict.maskColumns)),
   isDisableMetricCreation: restrict.isDisableMetricCreation ?? false,
 });
 

@@ -1,5 +1,6 @@
 /** Whether an earlier grant is a subset of the current one. If so, tokens issued for the earlier grant may stay valid. */
 import type { FilterColumns } from '../../model/dashboard/embed.js';
+import { isAsStrict } from '../../model/datamart/column-rules.js';
 import type { AccessPermissions } from '../../model/guest/grant.js';
 import { type BoundValues, intersectBound } from './combine.js';
 import type { Grant } from './decide.js';
@@ -39,6 +40,18 @@ const areValuesSubset = (now: BoundValues, before: BoundValues): boolean =>
     return both !== null && JSON.stringify(both) === JSON.stringify(typeof held === 'object' ? held.toSorted() : held);
   });
 
+/** Whether each column that is hidden or masked now was hidden before, or masked as strictly. */
+const areColumnsAsStrict = ({ restriction: now }: Grant, { restriction: before }: Grant): boolean => {
+  const isHidden = (name: string): boolean => before.hideColumns.includes(name);
+  return (
+    now.hideColumns.every(isHidden) &&
+    [...now.maskColumns].every(([name, mask]) => {
+      const held = before.maskColumns.get(name);
+      return isHidden(name) || (held !== undefined && isAsStrict(held, mask));
+    })
+  );
+};
+
 const isRestrictionSubset = ({ restriction: now }: Grant, { restriction: before }: Grant): boolean =>
   areValuesSubset(now.dashboardFilters, before.dashboardFilters) &&
   holdsAll(now.shownFilters, before.shownFilters) &&
@@ -58,6 +71,7 @@ export const isGrantSubset = (before: Grant, now: Grant): boolean => {
     permissions.every(([name, isOn]) => !isOn || Reflect.get(now.permissions, name) === true) &&
     isAccessSubset(now.accessPermissions ?? {}, before.accessPermissions ?? {}) &&
     now.timezone === before.timezone &&
-    isRestrictionSubset(now, before)
+    isRestrictionSubset(now, before) &&
+    areColumnsAsStrict(now, before)
   );
 };

@@ -1,6 +1,8 @@
 /** The names in a policy that only the service can know, and those among them that it does not have. Pure. */
 
 import { z } from 'zod';
+import { readMask, suitsKind } from '../../model/datamart/column-rules.js';
+import type { DatatypeKind } from '../../model/datamart/datatypes.js';
 import { nearestName } from '../../model/nearest-name.js';
 import type { Unchanging } from '../../platform/http/interface/callable.js';
 import { eachInSteps, type Sliced } from '../../platform/work/breathe.js';
@@ -17,6 +19,8 @@ export type PolicyName =
       readonly at: string;
     }
   | { readonly kind: 'metric'; readonly name: string; readonly at: string; readonly of: string }
+  /** A column that a restriction hides (`mask` null) or masks. Only templates read the policy's datamart. */
+  | { readonly kind: 'ruledColumn'; readonly name: string; readonly at: string; readonly mask: string | null }
   /** A column that end users may filter by, or its table if `of` is null. Only templates read the policy's datamart. */
   | { readonly kind: 'column'; readonly name: string; readonly at: string; readonly of: string | null };
 
@@ -72,6 +76,23 @@ const columnNames = (part: Part): Sliced<readonly (readonly PolicyName[])[]> =>
     }),
   );
 
+/** Existing embeds may read another datamart, whose columns a restriction may name. */
+const ruledNames = (part: Part): Sliced<readonly (readonly PolicyName[])[]> =>
+  eachInSteps(part.restrictions, ({ restrict }, index) => {
+    const path = [...part.path, 'restrictions', index, 'restrict'];
+    const kind = 'ruledColumn' as const;
+    return [
+      ...restrict.hideColumns.map((name, item) => ({
+        ...{ kind, name, mask: null },
+        at: part.source.at(part.source.offsetOf([...path, 'hideColumns', item])),
+      })),
+      ...Object.entries(restrict.maskColumns).map(([name, mask]) => ({
+        ...{ kind, name, mask },
+        at: part.source.at(part.source.offsetOfKey([...path, 'maskColumns'], name)),
+      })),
+    ];
+  });
+
 const embedNames = (part: Part): Sliced<readonly (readonly PolicyName[])[]> =>
   eachInSteps(part.rules, ({ grant }, rule) =>
     grant.embeds.map((name, index) => ({
@@ -99,7 +120,9 @@ export function* collectNames({ document, own, overrides }: Parts): Sliced<reado
   for (const part of [own, ...overrides]) {
     names.push((yield* embedNames(part)).flat(), (yield* restrictionNames(part)).flat());
   }
+  const hasEmbeds = [own, ...overrides].some(({ rules }) => rules.some(({ grant }) => grant.embeds.length > 0));
   for (const part of [own, ...overrides]) names.push((yield* columnNames(part)).flat());
+  for (const part of hasEmbeds ? [] : [own, ...overrides]) names.push((yield* ruledNames(part)).flat());
   return names.flat();
 }
 
@@ -129,6 +152,11 @@ export const nameCatalogue = z.object({
    */
   tables: z
     .array(z.object({ tableName: z.string(), columns: names }))
+    .nullable()
+    .default(null),
+  /** The columns of the policy's datamart as `schema.table.column`. Null: as for `tables`. */
+  allColumns: z
+    .array(z.object({ column: z.string(), kind: z.string().nullable(), isComputed: z.boolean() }))
     .nullable()
     .default(null),
 });
@@ -190,6 +218,24 @@ const onDatamart = (
   return [unknown(name, `no column of ${name.of}`, columns)];
 };
 
+/** A column that is not there would stay shown, and so would one that its mask does not suit: the service refuses both. */
+const ofRule = (
+  { name, at, mask }: Extract<PolicyName, { kind: 'ruledColumn' }>,
+  { allColumns }: NameCatalogue,
+): readonly UnknownName[] => {
+  if (allColumns === null) return [];
+  const found = allColumns.find(({ column }) => column === name);
+  if (found === undefined) {
+    const known = allColumns.map(({ column }) => column);
+    return [unknown({ kind: 'ruledColumn', name, at, mask }, "no column of the policy's datamart", known)];
+  }
+  const read = mask === null ? undefined : readMask(mask);
+  const kind = (found.kind ?? undefined) as DatatypeKind | undefined;
+  if (read === undefined || (!found.isComputed && suitsKind(read, kind))) return [];
+  const what = found.isComputed ? 'is computed: mask the columns that it reads, or hide it' : `holds ${kind} values`;
+  return [{ at, name, message: `${mask} does not suit ${JSON.stringify(name)}, which ${what}.` }];
+};
+
 const check = (name: PolicyName, catalogue: NameCatalogue): readonly UnknownName[] => {
   const { otherWorkspaces, boards, missing, dashboardsThere, embedsThere } = catalogue;
   switch (name.kind) {
@@ -209,6 +255,8 @@ const check = (name: PolicyName, catalogue: NameCatalogue): readonly UnknownName
       return onBoards(name, catalogue, 'rlsVariables', "no RLS variable of a metric of the policy's dashboards");
     case 'column':
       return onDatamart(name, catalogue);
+    case 'ruledColumn':
+      return ofRule(name, catalogue);
     case 'metric': {
       const metrics = boards.find(({ source }) => source === name.of)?.metrics;
       if (metrics === undefined || metrics === null) return [];

@@ -123,6 +123,15 @@ const recordRestrictions = (combined: CombinedRestrictions): readonly FieldRecor
   ...recordUnion('shownFilters', combined.shownFilters, ruleOf),
   ...recordUnion('hideDashboardFilters', combined.hideDashboardFilters, ruleOf),
   ...[...combined.hideMetrics].flatMap(([source, union]) => recordUnion(`hideMetrics.${source}`, union, ruleOf)),
+  ...recordUnion('hideColumns', combined.hideColumns, ruleOf),
+  ...[...combined.maskColumns].map(([name, { value, from }]) => ({
+    field: `maskColumns.${name}`,
+    value,
+    from: from.map(({ rule, restriction }) => {
+      const mask = restriction.maskColumns.get(name) ?? null;
+      return contributor(rule, mask, mask === value);
+    }),
+  })),
   ...(combined.isDisableMetricCreation.length === 0
     ? []
     : [

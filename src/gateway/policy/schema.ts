@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { allowanceNames, allowances } from '../../model/dashboard/embed.js';
+import { maskForms, maskPattern } from '../../model/datamart/column-rules.js';
 import { guestPermissionNames } from '../../model/guest/grant.js';
 import { recordOf } from '../../model/record-of.js';
 import { channelName } from '../../platform/config/channels.js';
@@ -147,6 +148,12 @@ const grant = z
 
 const values = z.record(identifier, expression);
 
+/** As long as the longest names of the service. */
+const columnPath = z
+  .string()
+  .max(767)
+  .regex(/^[^.]+\.[^.]+\..+$/s, 'must be schema.table.column');
+
 const restrict = z
   .strictObject({
     dashboardFilters: values
@@ -171,6 +178,16 @@ const restrict = z
       .record(identifier, z.array(identifier).min(1))
       .default({})
       .describe('Names or ids of metrics to hide, by template or embed. Becomes hideDashboardMetrics.'),
+    hideColumns: z
+      .array(columnPath)
+      .default([])
+      .describe('Columns that nothing shows, each as schema.table.column. Metrics that need one are not shown.'),
+    maskColumns: z
+      .record(columnPath, z.string().regex(maskPattern, `must be ${maskForms}`))
+      .default({})
+      .describe(
+        `What is shown of a column, by schema.table.column: ${maskForms}. The restrictions themselves compare what is stored.`,
+      ),
     isDisableMetricCreation: z.literal(true).optional().describe('The end user may not create metrics.'),
   })
   .refine(

@@ -126,14 +126,30 @@ const listOf = async (embed: ShownEmbed, clientId: string, listMetrics: ListMetr
   }
 };
 
-type Supports = Pick<Capabilities, 'supports'>;
+/** Throws POLICY_UNDECIDED if the service does not know rules for columns: without them, it would show what they hide. */
+const columnParams = async ({ requireCapability }: Pick<Asks, 'requireCapability'>, grant: Grant): Promise<Params> => {
+  const { hideColumns, maskColumns } = grant.restriction;
+  if (hideColumns.length + maskColumns.size === 0) return {};
+  try {
+    await requireCapability('column-rules');
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'NOT_SUPPORTED') throw error;
+    throw undecided('column-rules-unsupported', error);
+  }
+  return {
+    ...(hideColumns.length === 0 ? {} : { hideColumns: [...hideColumns] }),
+    ...(maskColumns.size === 0 ? {} : { maskColumns: Object.fromEntries(maskColumns) }),
+  };
+};
+
+type Asks = Pick<Capabilities, 'supports' | 'requireCapability'>;
 
 /**
  * Returns the permissions of the interface. One of `addedPermissions` is sent only if it is granted, and if the service
  * knows it: others would refuse the mint. Without it, the token permits less.
  */
 const permissionsFor = async (
-  { supports }: Supports,
+  { supports }: Pick<Asks, 'supports'>,
   { permissions }: Grant,
 ): Promise<GuestTokenRequest['permissions']> => {
   const added: Readonly<Partial<Record<string, Capability>>> = addedPermissions;
@@ -149,7 +165,7 @@ const permissionsFor = async (
 export const guestRequestOf = async (
   of: GuestRequestOf,
   listMetrics: ListMetrics,
-  capabilities: Supports,
+  capabilities: Asks,
 ): Promise<GuestTokenRequest> => {
   const { dataApp, clientId, session, grant } = of;
   const shown = shownEmbeds(of);
@@ -163,6 +179,7 @@ export const guestRequestOf = async (
       allowedEmbeds: shown.map(({ id }) => id).toSorted(),
       ...dashboardParams(shown, grant),
       ...metricParams(listed, grant),
+      ...(await columnParams(capabilities, grant)),
       userIdentifier: session.userIdentifier,
       ...(grant.timezone === null ? {} : { timezone: grant.timezone }),
       ...accessParams(grant),

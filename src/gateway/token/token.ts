@@ -193,7 +193,7 @@ const waited = async (load: () => CachedToken | Promise<CachedToken>): Promise<C
 export type ConfirmedTokenOptions = {
   readonly listMetrics: HeldMetricLists;
   readonly upstream: Call;
-  readonly capabilities: Pick<Capabilities, 'supports'>;
+  readonly capabilities: Pick<Capabilities, 'supports' | 'requireCapability'>;
   /** Creates the token step that mints with this call. */
   readonly tokenStep: (mintWith: Call) => TokenOf;
 };

@@ -1,7 +1,7 @@
 /**
  * Detects which optional operations the upstream supports beyond the interface. Code that needs such an operation
- * checks for it here first, so that another maker's service gets a clear "not supported" error. A capability only makes
- * a result faster or adds an operation. No security decision depends on one.
+ * checks for it here first, so that another maker's service gets a clear "not supported" error. A restriction that needs
+ * a capability is never left out without it: the user is denied.
  */
 import { type Capability, capabilityNames } from '../../model/capability.js';
 import type { Clock } from '../../model/ports.js';
@@ -21,6 +21,7 @@ import { listDatamartColumns } from '../../service/datamarts/contract/columns.js
 import { listEmbeds } from '../../service/embeds/contract/embeds.js';
 import { createGuestBoard } from '../../service/guest/contract/own-boards.js';
 import { listGuestTokens, revokeGuestTokens } from '../../service/guest-tokens/contract/admin.js';
+import { createGuestToken } from '../../service/guest-tokens/contract/guest-tokens.js';
 import { isUnreachable } from './unavailable.js';
 
 type Entry = {
@@ -30,6 +31,8 @@ type Entry = {
    */
   readonly operation: Operation;
   readonly parameter?: string;
+  /** As `parameter`, if it is a field of `params` in the body. */
+  readonly param?: string;
   /** Ends the sentence "this service cannot ...". */
   readonly does: string;
   /** Why a service can implement the interface without this capability. */
@@ -122,6 +125,12 @@ const capabilityTable: Readonly<Record<Capability, Entry>> = {
     does: 'keep own dashboards of users',
     reason: 'The interface has dashboards of the host only.',
   },
+  'column-rules': {
+    operation: createGuestToken,
+    param: 'maskColumns',
+    does: 'hide and mask columns',
+    reason: 'A guest token of the interface restricts rows, not columns.',
+  },
 };
 
 export type Capabilities = {
@@ -168,11 +177,14 @@ export const fixedCapabilities = (names: readonly Capability[]): Capabilities =>
 const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
 
-const isDocumented = (document: unknown, { operation, parameter }: Entry): boolean => {
+const paramsPath = ['requestBody', 'content', 'application/json', 'schema', 'properties', 'params', 'properties'];
+
+const isDocumented = (document: unknown, { operation, parameter, param }: Entry): boolean => {
   const [binding] = operation.bindings;
   if (binding === undefined) return false;
   const written = member(member(member(document, 'paths'), binding.path), binding.method.toLowerCase());
   if (written === undefined) return false;
+  if (param !== undefined) return member(paramsPath.reduce(member, written), param) !== undefined;
   const parameters = member(written, 'parameters');
   return (
     parameter === undefined || (Array.isArray(parameters) && parameters.some((p) => member(p, 'name') === parameter))

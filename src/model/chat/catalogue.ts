@@ -44,9 +44,9 @@ const hiddenWords = (datamart: Datamart, fields: GuestFields): readonly string[]
       ])
       .map(wordsOf),
   );
-  const all = datamart.tables.flatMap(({ tableName, label, columns }) => [
+  const all = datamart.tables.flatMap(({ tableName, label, columns, hiddenColumns = [] }) => [
     ...[tableName, label],
-    ...columns.flatMap((column) => [column.columnName, column.label]),
+    ...[...columns, ...hiddenColumns].flatMap((column) => [column.columnName, column.label]),
   ]);
   return [...new Set(all.map(wordsOf))].filter((words) => words.trim() !== '' && !shown.has(words));
 };

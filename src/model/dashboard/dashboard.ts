@@ -37,6 +37,8 @@ export type DashboardFilter = {
    */
   readonly applyOnTables: readonly (ColumnRef & { readonly dataType: string })[];
   readonly defaultValue?: FilterValue | undefined;
+  /** Of `applyOnTables`, what a token does not hide; undefined: all. Only a guest's choices follow it. Never stored. */
+  readonly shownOn?: DashboardFilter['applyOnTables'] | undefined;
   /** Whether the filter bar lets a guest choose one value at most. Only for text. */
   readonly isSingleChoice?: true | undefined;
 };

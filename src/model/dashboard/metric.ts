@@ -168,6 +168,8 @@ export type MetricFilter = {
   readonly dataType: FilterDataType;
   readonly predicate?: Predicate | undefined;
   readonly defaultValue?: FilterValue | undefined;
+  /** Whether a token hides the column, so that only its own values reach the filter. Never stored. */
+  readonly isClosed?: true | undefined;
 };
 
 /** An RLS variable. The token must give it a value in `rlsSettings`, unless `isOptional`. */

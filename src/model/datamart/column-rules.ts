@@ -65,7 +65,7 @@ export const suitsKind = ({ kind }: Mask, of: DatatypeKind | undefined): boolean
 export const ruleName = ({ schemaName, tableName, columnName }: ColumnRef): string =>
   `${schemaName}.${tableName}.${columnName}`;
 
-const hasRules = ({ hideColumns, maskColumns }: ColumnRules): boolean =>
+export const hasColumnRules = ({ hideColumns, maskColumns }: ColumnRules): boolean =>
   hideColumns.length > 0 || Object.keys(maskColumns).length > 0;
 
 /** The words of an expression or statement outside of its text literals, in lower case, without names of functions. */
@@ -126,8 +126,8 @@ const applied = new WeakMap<Datamart, Map<string, Datamart>>();
 const greatestMemory = 100;
 
 /** Returns the datamart as the rules show it: the same object for the same datamart and rules. */
-export const withColumnRules = (datamart: Datamart, rules: ColumnRules | undefined): Datamart => {
-  if (rules === undefined || !hasRules(rules)) return datamart;
+export const withColumnRules = (datamart: Datamart, rules: ColumnRules): Datamart => {
+  if (!hasColumnRules(rules)) return datamart;
   const known = applied.get(datamart) ?? new Map<string, Datamart>();
   applied.set(datamart, known);
   const key = JSON.stringify(columnRulesKey(rules));

@@ -232,13 +232,15 @@ export const enforcedVariables = (
 
 /** Returns the dashboard filters that a guest sees and may set. */
 export const visibleFilters = (restrictions: Restrictions, dashboard: Dashboard): readonly DashboardFilter[] =>
-  withDefaults(restrictions, dashboard).filter(({ name }) => !isHidden(restrictions, name));
+  withDefaults(restrictions, dashboard)
+    .filter(({ name, shownOn }) => !isHidden(restrictions, name) && shownOn?.length !== 0)
+    .map((filter) => (filter.shownOn === undefined ? filter : { ...filter, applyOnTables: filter.shownOn }));
 
 /** Returns the metric's own filters that take a value. A filter for which the token gives a value has no default. */
 export const openMetricFilters = (restrictions: Restrictions, metric: Metric): readonly MetricFilter[] => {
   const given = settingsFor(restrictions.appFilters, metric);
   return metric.definition.filters
-    .filter(({ predicate }) => predicate === undefined)
+    .filter(({ predicate, isClosed }) => predicate === undefined && isClosed !== true)
     .map((filter) =>
       given.some((values) => valuesFor(values, metricFilterNames(filter)).length > 0) ? withoutDefault(filter) : filter,
     );

@@ -1,5 +1,6 @@
 import type { Capability } from '../capability.js';
 import type { FilterColumns } from '../dashboard/embed.js';
+import type { ColumnRules } from '../datamart/column-rules.js';
 import type { FilterValue } from '../filter/filter.js';
 import { namesOf } from '../record-of.js';
 
@@ -25,6 +26,8 @@ export type GuestGrant = {
   readonly dashboardAppFilters: readonly DashboardValues[];
   readonly hideDashboardFilters: readonly string[];
   readonly hideDashboardMetrics: readonly { readonly dashboardId: string; readonly metricIds: readonly string[] }[];
+  /** Columns that are hidden or masked, in whatever reads them. */
+  readonly columnRules: ColumnRules;
   /**
    * The dashboards that the token's lists and restrictions named at mint. A dashboard that was created later under such
    * a name is not opened, since the restrictions do not apply to it. Undefined in tokens of earlier releases.

@@ -2,8 +2,10 @@
  * Filter choices that a guest saved under a name. They are never restrictions: a view can only narrow what its reader
  * may see.
  */
+
 import { type Dashboard, sameName } from '../dashboard/dashboard.js';
 import type { Metric } from '../dashboard/metric.js';
+import { hasColumnRules } from '../datamart/column-rules.js';
 import type { Moment } from '../filter/date-range.js';
 import type { FilterDataType } from '../filter/filter.js';
 import { readFilterValue } from '../filter/value.js';
@@ -140,19 +142,26 @@ const kept = <Value>(
 const datesOf = (values: FilterValues, filters: readonly Visible[]): FilterValues =>
   Object.fromEntries(Object.entries(values).filter(([key]) => findVisible(filters, key)?.dataType === 'date'));
 
-/** Whether the token may see all rows of its client. The default of a hidden filter always applies. */
+/** Whether the token may see all rows of its client, and all their values. The default of a hidden filter always applies. */
 export const isUnrestricted = ({
   rlsSettings,
   appFilters,
   dashboardAppFilters,
   hideDashboardFilters,
+  columnRules,
 }: GuestGrant): boolean =>
+  !hasColumnRules(columnRules) &&
   [rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters].every(({ length }) => length === 0);
 
 /** What restricts the rows of a token: tokens of one client with equal parts see the same rows. */
 export const rowRestrictions = (grant: GuestGrant) => {
   const { datamartId, datasourceId, rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters } = grant;
-  return { datamartId, datasourceId, rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters };
+  const { columnRules } = grant;
+  return {
+    ...{ datamartId, datasourceId, rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters },
+    // Left out where there are none: digests of earlier releases stay the same.
+    ...(hasColumnRules(columnRules) ? { columnRules } : {}),
+  };
 };
 
 /** Whether this very user chose the values. Tokens that name no user have views in common. */

@@ -18,6 +18,7 @@ import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Slices } from '../../model/slices.js';
 import type { Store } from '../store/store.js';
+import type { ListedColumns } from './contract/columns.js';
 import { askedBy, readSource, readSourceOf } from './source.js';
 import { customColumnFaults } from './sql-faults.js';
 import { tenancyWarnings, unknownDatamart } from './tenancy.js';
@@ -165,14 +166,14 @@ export const deleteDatamart =
       return datamart;
     });
 
-/** Returns the datamart without its hidden tables and columns. Throws INVALID_DATAMART. */
+/** Returns the datamart, and the part of it that end users see. Throws INVALID_DATAMART. */
 export const listDatamartColumns =
   ({ store }: { readonly store: Pick<Store, 'datamarts'> }) =>
   async (
     _caller: ApiKeyCaller | ServiceCaller,
     { datamartName }: { readonly datamartName: string },
-  ): Promise<Datamart> => {
+  ): Promise<ListedColumns> => {
     const datamart = await store.datamarts.findByName(datamartName);
     if (datamart === undefined) throw unknownDatamart(datamartName);
-    return visibleDatamart(datamart);
+    return { datamart, visible: visibleDatamart(datamart) };
   };

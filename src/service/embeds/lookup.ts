@@ -3,10 +3,12 @@ import type { Epoch } from '../../model/brand.js';
 import type { Dashboard } from '../../model/dashboard/dashboard.js';
 import { type Embed, joinModelOf } from '../../model/dashboard/embed.js';
 import type { Metric, Owner } from '../../model/dashboard/metric.js';
+import { hasColumnRules, withColumnRules } from '../../model/datamart/column-rules.js';
 import { type Datamart, withTenancySettings } from '../../model/datamart/datamart.js';
 import type { TenantScope } from '../../model/datamart/tenant.js';
 import { isKnownAtMint, isMetricOpen, isOpenTo } from '../../model/guest/access.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
+import { shownDefinition, withShownFilters } from '../../model/guest/shown-columns.js';
 import { type Datasource, reachesDatamart } from '../../model/organization.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import type { ContentStore } from '../store/content.js';
@@ -46,17 +48,33 @@ export const metricsFor = async (
 
 /**
  * Returns the dashboard's metrics that the guest may read: the host's metrics that its token knows, then those of its
- * client's guests.
+ * client's guests. Of metrics that name a column that the token hides, what is left without it, if anything is.
  */
 export const openMetricsOf = async (
   store: ContentStore,
   grant: GuestGrant,
-  dashboard: Dashboard,
+  opened: Opened,
 ): Promise<readonly Metric[]> => {
+  const { dashboard } = opened;
   const placed = await store.dashboards.listMetrics(dashboard.id);
   const known = placed.filter((item) => isKnownAtMint(grant, item)).map(({ metric }) => metric);
   const made = await store.guestMetrics.list(dashboard.id, grant);
-  return [...known, ...made].filter((metric) => isMetricOpen(grant, dashboard, metric));
+  const open = [...known, ...made].filter((metric) => isMetricOpen(grant, dashboard, metric));
+  const source = hasColumnRules(grant.columnRules) ? await findSource(store, opened, grant) : undefined;
+  return source === undefined ? open : open.flatMap((metric) => shownMetric(metric, source) ?? []);
+};
+
+/** Returns the metric without hidden columns; undefined if it needs one. */
+export const shownMetric = (metric: Metric, { datamart }: Pick<Source, 'datamart'>): Metric | undefined => {
+  const definition = shownDefinition(metric.definition, datamart);
+  if (definition === undefined) return undefined;
+  return definition === metric.definition ? metric : { ...metric, definition };
+};
+
+/** Returns the dashboard with the columns by which the guest may set its filters. */
+export const withOpenFilters = async (store: ContentStore, grant: SourceScope, opened: Opened): Promise<Opened> => {
+  const source = hasColumnRules(grant.columnRules) ? await findSource(store, opened, grant) : undefined;
+  return source === undefined ? opened : { ...opened, dashboard: withShownFilters(opened.dashboard, source.datamart) };
 };
 
 /**
@@ -98,7 +116,10 @@ export const findSource = async (
   const datasource = await store.datasources.findById(datamart.datasourceId);
   if (datasource === undefined) return undefined;
   return {
-    datamart: withTenancySettings(datamart, embed.accessSettings?.tableTenancySettings ?? []),
+    datamart: withColumnRules(
+      withTenancySettings(datamart, embed.accessSettings?.tableTenancySettings ?? []),
+      scope.columnRules,
+    ),
     datasource,
     joinModel: joinModelOf(embed.accessSettings),
   };

@@ -17,7 +17,7 @@ import type { ReadEngine } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../store/store.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './lookup.js';
-import type { SourceScope } from './source.js';
+import { type SourceScope, unscoped } from './source.js';
 
 type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 
@@ -56,7 +56,7 @@ const loadMetric = async (store: Store, { embed, dashboard }: Opened, query: Bac
 const scopeOf = async (store: Store, { datamartName, datasourceName }: BackendQuery): Promise<SourceScope> => {
   const datamart = datamartName === undefined ? undefined : await store.datamarts.findByName(datamartName);
   const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
-  return { datamartId: datamart?.id ?? null, datasourceId: datasource?.id ?? null };
+  return { ...unscoped, datamartId: datamart?.id ?? null, datasourceId: datasource?.id ?? null };
 };
 
 const loadSource = async (store: Store, opened: Opened, query: BackendQuery, epoch: Epoch): Promise<ScopedSource> => {

@@ -1,5 +1,6 @@
 /** The workspace and datamart of an embed. */
 import type { AccessSettings } from '../../model/dashboard/embed.js';
+import { noColumnRules } from '../../model/datamart/column-rules.js';
 import { type Datamart, qualifiedName } from '../../model/datamart/datamart.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import { reachesDatamart, type Workspace } from '../../model/organization.js';
@@ -57,10 +58,11 @@ export const findWorkspaceDatamart = async (
 ): Promise<Datamart | undefined> =>
   workspace.datamartId === null ? undefined : store.datamarts.findById(workspace.datamartId);
 
-/** The datamart or datasource that a token, or a query of the host's backend, is scoped to. */
-export type SourceScope = Pick<GuestGrant, 'datamartId' | 'datasourceId'>;
+/** The datamart or datasource that a token, or a query of the host's backend, is scoped to, and what it sees of columns. */
+export type SourceScope = Pick<GuestGrant, 'datamartId' | 'datasourceId' | 'columnRules'>;
 
-export const unscoped: SourceScope = { datamartId: null, datasourceId: null };
+/** For callers of the host, who see all columns. */
+export const unscoped: SourceScope = { datamartId: null, datasourceId: null, columnRules: noColumnRules };
 
 /**
  * Returns the workspace's own datamart. In a workspace with several sources: the datamart that the token names, or the
@@ -70,7 +72,7 @@ export const unscoped: SourceScope = { datamartId: null, datasourceId: null };
 export const findScopedDatamart = async (
   store: ContentStore,
   workspace: Workspace,
-  { datamartId, datasourceId }: SourceScope,
+  { datamartId, datasourceId }: Pick<SourceScope, 'datamartId' | 'datasourceId'>,
 ): Promise<Datamart | undefined> => {
   switch (workspace.connectionType) {
     case 'DATAMART':

@@ -2,6 +2,7 @@
  * Operation 1. Every name in the request is resolved and checked once, here. A setting that cannot be enforced is
  * refused at mint.
  */
+import type { ColumnRules } from '../../model/datamart/column-rules.js';
 import { isTimezone } from '../../model/filter/date-range.js';
 import type { ApiKeyCaller } from '../../model/guest/caller.js';
 import type {
@@ -20,6 +21,7 @@ import { type MintScope, openScope, pinDashboards } from './mint-scope.js';
 import {
   assertExactNumbers,
   checkAppFilters,
+  checkColumnRules,
   checkHiddenFilters,
   checkRlsSettings,
   resolveDashboardFilters,
@@ -39,6 +41,8 @@ export type CreateGuestToken = {
         readonly hideDashboardMetrics?:
           | readonly { readonly dashboardId: string; readonly metricIds: readonly string[] }[]
           | undefined;
+        readonly hideColumns?: readonly string[] | undefined;
+        readonly maskColumns?: Readonly<Record<string, string>> | undefined;
         readonly userIdentifier?: string | undefined;
         readonly timezone?: string | undefined;
         readonly accessPermissions?: AccessPermissions | undefined;
@@ -71,7 +75,7 @@ const assertTimezone = (timezone: string | undefined): void => {
  * Returns the datamart and datasource that a token is scoped to. Throws if a name is unknown, or the datamart is not of
  * the datasource.
  */
-const scopeSources = async (store: Store, command: CreateGuestToken): Promise<SourceScope> => {
+const scopeSources = async (store: Store, command: CreateGuestToken): Promise<Sources> => {
   const { datasourceName, datamartName } = command;
   const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
   if (datasourceName !== undefined && datasource === undefined) {
@@ -96,11 +100,19 @@ const scopeSources = async (store: Store, command: CreateGuestToken): Promise<So
   return { datamartId: datamart.id, datasourceId };
 };
 
+/** The part of a token's scope that names a source. */
+type Sources = Pick<SourceScope, 'datamartId' | 'datasourceId'>;
+
+const rulesOf = ({ params = {} }: CreateGuestToken): ColumnRules => ({
+  hideColumns: params.hideColumns ?? [],
+  maskColumns: params.maskColumns ?? {},
+});
+
 const grantOf = async (
   deps: Deps,
   scope: MintScope,
   command: CreateGuestToken,
-): Promise<Omit<GuestGrant, keyof SourceScope>> => {
+): Promise<Omit<GuestGrant, keyof Sources>> => {
   const { params = {}, permissions = {}, expiryTime } = command;
   const moment = { now: deps.clock.now(), timezone: params.timezone ?? null };
   const rlsSettings = params.rlsSettings ?? [];
@@ -124,6 +136,7 @@ const grantOf = async (
     dashboardAppFilters,
     hideDashboardFilters: params.hideDashboardFilters ?? [],
     hideDashboardMetrics,
+    columnRules: await checkColumnRules(scope, rulesOf(command)),
     pinnedDashboards: await pinDashboards(scope, restrictions),
     accessPermissions: params.accessPermissions ?? {},
     permissions,
@@ -156,7 +169,8 @@ export const createGuestToken =
     const token = deps.tokens.create();
     await deps.store.transaction(async (store) => {
       const sources = await scopeSources(store, command);
-      const scope = await openScope(store, { dataAppId, clientId, sources }, params?.allowedEmbeds ?? null);
+      const subject = { dataAppId, clientId, sources: { ...sources, columnRules: rulesOf(command) } };
+      const scope = await openScope(store, subject, params?.allowedEmbeds ?? null);
       const grant = { ...(await grantOf(deps, scope, command)), ...sources };
       if (!(await store.guestTokens.insert(deps.tokens.hash(token), grant, epoch, caller.gateway)))
         throw deletedMeanwhile();

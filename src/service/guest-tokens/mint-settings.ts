@@ -4,6 +4,9 @@
  */
 import { sameName } from '../../model/dashboard/dashboard.js';
 import { isOrDescendsFrom, type Metric, type MetricFilter } from '../../model/dashboard/metric.js';
+import { hasColumnRules, readMask, ruleName, suitsKind } from '../../model/datamart/column-rules.js';
+import type { DatamartColumn } from '../../model/datamart/datamart.js';
+import { columnKind } from '../../model/datamart/datatypes.js';
 import type { Moment } from '../../model/filter/date-range.js';
 import { isUnsafeNumber, safeAsText } from '../../model/filter/exact-number.js';
 import type { FilterValue } from '../../model/filter/filter.js';
@@ -223,4 +226,59 @@ export const checkHiddenFilters = ({ allowed }: MintScope, names: readonly strin
       `params.hideDashboardFilters: no allowed dashboard has a filter ${unknown.map(quote).join(', ')}.`,
     );
   }
+};
+
+type NamedColumn = { readonly name: string; readonly column: DatamartColumn };
+
+/** Returns the columns of all datamarts that the rules name. */
+const namedColumns = async (
+  { store }: Pick<MintScope, 'store'>,
+  isNamed: (name: string) => boolean,
+): Promise<readonly NamedColumn[]> => {
+  const found: NamedColumn[] = [];
+  for await (const slice of store.datamarts.list(null)) {
+    for (const table of slice.flatMap(({ datamart }) => datamart.tables)) {
+      const named = table.columns.map((column) => ({ name: ruleName({ ...table, ...column }), column }));
+      found.push(...named.filter(({ name }) => isNamed(name)));
+    }
+  }
+  return found;
+};
+
+/**
+ * Returns the rules. Throws INVALID_REQUEST_BODY for a column that no datamart has, and for a mask that does not suit the
+ * values of its column.
+ */
+export const checkColumnRules = async (
+  scope: Pick<MintScope, 'store'>,
+  rules: GuestGrant['columnRules'],
+): Promise<GuestGrant['columnRules']> => {
+  const { hideColumns, maskColumns } = rules;
+  if (!hasColumnRules(rules)) return rules;
+  const wanted = new Set([...hideColumns, ...Object.keys(maskColumns)]);
+  const found = await namedColumns(scope, (name) => wanted.has(name));
+  const unknown = (names: readonly string[], field: string): void => {
+    const missing = names.filter((name) => !found.some((one) => one.name === name));
+    if (missing.length === 0) return;
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      `params.${field}: no datamart has a column ${missing.map(quote).join(', ')}; write it as schema.table.column, and case counts.`,
+      { reason: 'column-rule-unknown' },
+    );
+  };
+  unknown(hideColumns, 'hideColumns');
+  unknown(Object.keys(maskColumns), 'maskColumns');
+  for (const { name, column } of found) {
+    const text = Object.hasOwn(maskColumns, name) ? maskColumns[name] : undefined;
+    if (text === undefined || hideColumns.includes(name)) continue;
+    const mask = readMask(text);
+    const isPlain = column.isCustomColumn !== true;
+    if (mask !== undefined && isPlain && suitsKind(mask, columnKind(column))) continue;
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      `params.maskColumns: ${text} does not suit column ${quote(name)}${isPlain ? `, which holds ${columnKind(column) ?? 'other'} values` : ', which is computed: mask what it reads, or hide it'}.`,
+      { reason: 'mask-unsuited' },
+    );
+  }
+  return rules;
 };

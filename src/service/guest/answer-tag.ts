@@ -3,6 +3,7 @@
  * metric again. It is keyed and names the client, so it tells nothing to anybody else, who has the same rows or guesses them.
  */
 import { canonicalJson } from '../../model/canonical-json.js';
+import { hasColumnRules } from '../../model/datamart/column-rules.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import type { MetricReply } from '../../model/guest/view.js';
 import type { Tag } from '../../model/ports.js';
@@ -11,11 +12,12 @@ import type { Tag } from '../../model/ports.js';
 export const restrictionsOf = (grant: GuestGrant): string => {
   const { dataAppId, clientId, userIdentifier, timezone, datamartId, datasourceId, allowedEmbeds } = grant;
   const { rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters, hideDashboardMetrics } = grant;
-  const { accessPermissions, permissions } = grant;
+  const { accessPermissions, permissions, columnRules } = grant;
   return canonicalJson({
     ...{ dataAppId, clientId, userIdentifier, timezone, datamartId, datasourceId, allowedEmbeds },
     ...{ rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters, hideDashboardMetrics },
     ...{ accessPermissions, permissions },
+    ...(hasColumnRules(columnRules) ? { columnRules } : {}),
   });
 };
 

@@ -14,7 +14,7 @@ import {
   type GuestLayout,
   ownLayout,
 } from '../../model/guest/layout.js';
-import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
+import { metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import type { Store } from '../store/store.js';
 import { lockDashboard, openDashboard } from './scope.js';
 
@@ -65,10 +65,15 @@ const saveForAll = async (
   }
 };
 
-const save = async (store: Store, grant: GuestGrant, id: string, given: Given): Promise<void> => {
+const save = async (
+  store: Store,
+  grant: GuestGrant,
+  { embed, dashboard: { id } }: Opened,
+  given: Given,
+): Promise<void> => {
   const dashboard = await lockDashboard(store, grant, id);
   const metrics = await metricsFor(store, dashboard, grant);
-  const open = new Set((await openMetricsOf(store, grant, dashboard)).map(({ metricId }) => metricId));
+  const open = new Set((await openMetricsOf(store, grant, { embed, dashboard })).map(({ metricId }) => metricId));
   if (given.layout.some(({ metricId }) => !open.has(metricId))) throw notOpen('card-of-a-metric-not-open');
   const isThere = ({ tileId }: TilePlace): boolean => dashboard.tiles?.some((tile) => tile.tileId === tileId) === true;
   if (given.tiles?.every(isThere) === false) throw notOpen('tile-not-on-the-dashboard');
@@ -88,7 +93,7 @@ export const saveGuestLayout =
   async ({ grant }: GuestCaller, { dashboardId, layout, tiles }: SaveLayout): Promise<readonly LayoutCard[]> => {
     const { embed, dashboard } = await openDashboard(store, grant, dashboardId);
     assertWrites(grant, embed, 'saveGuestLayout');
-    await store.transaction((inner) => save(inner, grant, dashboard.id, { layout, tiles }));
+    await store.transaction((inner) => save(inner, grant, { embed, dashboard }, { layout, tiles }));
     return layout;
   };
 
@@ -105,7 +110,10 @@ export const restoreGuestLayout =
       const locked = await lockDashboard(inner, grant, dashboard.id);
       await inner.guestLayouts.delete(locked.id, grant);
       const all = await metricsFor(inner, locked, grant);
-      const board = await boardFor(inner, grant, locked, { all, open: await openMetricsOf(inner, grant, locked) });
+      const board = await boardFor(inner, grant, locked, {
+        all,
+        open: await openMetricsOf(inner, grant, { embed, dashboard: locked }),
+      });
       return board.layout;
     });
   };

@@ -76,12 +76,13 @@ const lockWithRoom = async (store: Store, grant: GuestGrant, id: string): Promis
 const place = async (
   store: Store,
   grant: GuestGrant,
-  dashboard: Dashboard,
+  opened: Opened,
   metric: GuestMadeMetric,
   wanted: CreateGuestMetric['card'],
 ): Promise<void> => {
+  const { dashboard } = opened;
   const all = await metricsFor(store, dashboard, grant);
-  const open = await openMetricsOf(store, grant, dashboard);
+  const open = await openMetricsOf(store, grant, opened);
   const card =
     wanted === undefined ? nextCard((await boardFor(store, grant, dashboard, { all, open })).layout) : wanted;
   if (!(await store.guestMetrics.insert({ ...metric, guest: { ...metric.guest, card } })))
@@ -107,7 +108,7 @@ export const createGuestMetric =
     return deps.store.transaction(async (store) => {
       const dashboard = await lockWithRoom(store, grant, opened.dashboard.id);
       const metric = make(deps, grant, dashboard, command.name, definition);
-      await place(store, grant, dashboard, metric, command.card);
+      await place(store, grant, { embed: opened.embed, dashboard }, metric, command.card);
       return viewMetric(grant, metric);
     });
   };

@@ -67,7 +67,7 @@ const questionsOf = async (
 ): Promise<readonly Asked[]> => {
   const now = clock.now();
   const asked = new Map<string, Asked>();
-  for (const metric of await openMetricsOf(content, grant, opened.dashboard)) {
+  for (const metric of await openMetricsOf(content, grant, opened)) {
     const target = { opened, metric, dashboards: [opened.dashboard] };
     for (const column of optionColumns(filter, metric.definition)) {
       const enforced = await enforcedQuestion(content, grant, target, now);

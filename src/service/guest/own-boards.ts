@@ -72,8 +72,8 @@ const assertShares = (grant: GuestGrant, { embed }: Opened): void => {
   );
 };
 
-const openIdsOf = async (store: Store, grant: GuestGrant, { dashboard }: Opened): Promise<ReadonlySet<string>> =>
-  new Set((await openMetricsOf(store, grant, dashboard)).map(({ metricId }) => metricId));
+const openIdsOf = async (store: Store, grant: GuestGrant, opened: Opened): Promise<ReadonlySet<string>> =>
+  new Set((await openMetricsOf(store, grant, opened)).map(({ metricId }) => metricId));
 
 /** Throws UNAUTHORIZED if a card's metric is not open to the guest, as for one that does not exist. */
 const assertCards = (layout: readonly LayoutCard[], open: ReadonlySet<string>): void => {

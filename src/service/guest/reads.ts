@@ -224,7 +224,7 @@ export const getGuestDashboard =
     const { embed, dashboard } = opened;
     const translation = await translationOf(content, dashboard, language);
     const all = await metricsFor(content, dashboard, grant);
-    const metrics = await openMetricsOf(content, grant, dashboard);
+    const metrics = await openMetricsOf(content, grant, opened);
     const own = {
       ...effectivePermissions(grant.permissions, embed.accessSettings),
       isEnableCreateDashboard: mayMakeBoards(grant, opened),

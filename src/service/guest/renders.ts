@@ -60,7 +60,7 @@ const drawnChoices = async (
   const content = store.contentAt(grant.revision);
   const filters = drawnFilters(grant, opened, dashboardFilter, { now: clock.now(), timezone: grant.timezone });
   if (crossFilter.length === 0) return { dashboardFilter: filters, crossFilter };
-  const metric = only ?? (await openMetricsOf(content, grant, opened.dashboard))[0];
+  const metric = only ?? (await openMetricsOf(content, grant, opened))[0];
   if (metric === undefined) throw notOpen('metric-not-on-dashboard');
   const source = await findSource(content, opened, grant);
   const held = await marksFor(content, grant, { opened, metric }, source?.datamart, { crossFilter });

@@ -28,8 +28,19 @@ import type { Clock } from '../../model/ports.js';
 import { withCompletePeriod } from '../../model/query/comparison.js';
 import { drill } from '../../model/query/drill.js';
 import type { MetricQuestion } from '../../model/query/engine.js';
+import type { Reason } from '../../model/reasons.js';
 import { passes, Refusal } from '../../model/refusal.js';
-import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from '../embeds/lookup.js';
+import {
+  findEmbed,
+  findSource,
+  metricsFor,
+  type Opened,
+  openMetricsOf,
+  type ScopedSource,
+  scopeSource,
+  shownMetric,
+  withOpenFilters,
+} from '../embeds/lookup.js';
 import type { ContentStore } from '../store/content.js';
 import type { Store } from '../store/store.js';
 
@@ -52,7 +63,7 @@ export const openDashboard = async (store: ContentStore, grant: GuestGrant, id: 
   assertOpens(grant, opened.embed, opened.dashboard);
   if (opened.embed.embedType !== 'dashboard') throw notOpen('metric-embed-as-dashboard');
   await assertInScope(store, grant, opened);
-  return opened;
+  return withOpenFilters(store, grant, opened);
 };
 
 /**
@@ -101,10 +112,23 @@ const openMetricEmbed = async (store: ContentStore, grant: GuestGrant, id: strin
   const dashboards = await store.metrics.listDashboards(metric.metricId);
   // If the embed's dashboard no longer held the metric, the restrictions of that dashboard would be lost.
   if (!dashboards.some(({ id: held }) => held === opened.dashboard.id)) throw notOpen('metric-left-its-dashboard');
-  const open = await openMetricsOf(store, grant, opened.dashboard);
-  if (!open.some(({ metricId }) => metricId === metric.metricId)) throw notOpen('metric-hidden-or-newer');
+  const open = (await openMetricsOf(store, grant, opened)).find(({ metricId }) => metricId === metric.metricId);
+  if (open === undefined) throw await notShown(store, grant, opened, metric, 'metric-hidden-or-newer');
   if (!dashboards.every((dashboard) => isMetricOpen(grant, dashboard, metric))) throw notOpen('metric-hidden');
-  return { opened, metric, dashboards };
+  return { opened, metric: open, dashboards };
+};
+
+/** The refusal's reason, for the log: the metric needs a column that the token hides, or else `reason`. */
+const notShown = async (
+  store: ContentStore,
+  grant: GuestGrant,
+  opened: Opened,
+  metric: Metric,
+  reason: Reason,
+): Promise<Refusal> => {
+  const source = await findSource(store, opened, grant);
+  const needsHidden = source !== undefined && shownMetric(metric, source) === undefined;
+  return notOpen(needsHidden ? 'metric-needs-hidden-column' : reason);
 };
 
 /**
@@ -119,9 +143,13 @@ export const openMetric = async (
 ): Promise<OpenMetric> => {
   if (dashboardId === undefined) return openMetricEmbed(store, grant, metricId);
   const opened = await openDashboard(store, grant, dashboardId);
-  const open = await openMetricsOf(store, grant, opened.dashboard);
-  const metric = open.find((candidate) => candidate.metricId === metricId);
-  if (metric === undefined) throw notOpen('metric-not-on-dashboard');
+  const isMeant = (candidate: Metric): boolean => candidate.metricId === metricId;
+  const metric = (await openMetricsOf(store, grant, opened)).find(isMeant);
+  if (metric === undefined) {
+    const placed = (await metricsFor(store, opened.dashboard, grant)).find(isMeant);
+    if (placed === undefined) throw notOpen('metric-not-on-dashboard');
+    throw await notShown(store, grant, opened, placed, 'metric-not-on-dashboard');
+  }
   return { opened, metric, dashboards: [opened.dashboard] };
 };
 
@@ -276,7 +304,7 @@ export const marksFor = async (
   if (crossFilter.length === 0) return [];
   const { embed, dashboard } = opened;
   if (embed.embedType !== 'dashboard') throw notOpen('metric-embed-as-dashboard');
-  const open = await openMetricsOf(store, grant, dashboard);
+  const open = await openMetricsOf(store, grant, { embed, dashboard });
   return heldMarks(crossFilter, { metric, reads }, open, ownFiltersOf(grant, opened, datamart));
 };
 

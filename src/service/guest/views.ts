@@ -38,8 +38,8 @@ export type UpdateGuestView = { readonly dashboardId: string; readonly viewId: s
 
 const invalid = (message: string, reason: Reason): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
 
-const openMetrics = (store: Store, grant: GuestGrant, { dashboard }: Opened): Promise<readonly Metric[]> =>
-  openMetricsOf(store, grant, dashboard);
+const openMetrics = (store: Store, grant: GuestGrant, opened: Opened): Promise<readonly Metric[]> =>
+  openMetricsOf(store, grant, opened);
 
 const assertRenames = ({ accessPermissions }: GuestGrant, { filterNames }: ViewChoices): void => {
   const isAllowed = accessPermissions.isAllowDashboardFilterNameChange === true;

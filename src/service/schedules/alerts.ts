@@ -53,7 +53,7 @@ export const openAlert = async (
   alert: Alert,
   isOfAlert = ({ metricId }: Metric): boolean => metricId === alert.metricId,
 ): Promise<OpenAlert> => {
-  const metrics = await openMetricsOf(deps.store, grant, opened.dashboard);
+  const metrics = await openMetricsOf(deps.store, grant, opened);
   const metric = metrics.find(isOfAlert);
   if (metric === undefined) throw notOpen('metric-not-on-dashboard');
   const { metricId, name, definition } = metric;

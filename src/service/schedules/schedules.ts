@@ -69,12 +69,13 @@ const assertReady = async (
 const readContent = async (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   grant: GuestGrant,
-  { dashboard }: Opened,
+  opened: Opened,
   content: PlanContent,
 ): Promise<PlanContent> => {
   if (!hasContent(content)) return content;
   const { metricIds } = content;
-  const metrics = await openMetricsOf(store, grant, dashboard);
+  const { dashboard } = opened;
+  const metrics = await openMetricsOf(store, grant, opened);
   if (metricIds?.some((id) => !metrics.some(({ metricId }) => metricId === id)) === true) {
     throw notOpen('metric-not-on-dashboard');
   }
@@ -308,7 +309,7 @@ export const openReport =
       const isOfAlert = (metric: Metric) => isMeant(schedule, alert.metricId, metric);
       return { name, metrics: [], alert: await openAlert(deps, grant, opened, alert, isOfAlert) };
     }
-    const open = await openMetricsOf(store, grant, opened.dashboard);
+    const open = await openMetricsOf(store, grant, opened);
     const metrics = open.filter((metric) => isChosen(schedule, metric));
     return { name, metrics: metrics.map((metric) => ({ metricId: metric.metricId, name: metric.name })), alert: null };
   };

@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { ContentRevision, Epoch, HashedToken } from '../../model/brand.js';
 import type { ListedGuestToken } from '../../model/credentials.js';
+import { noColumnRules } from '../../model/datamart/column-rules.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import type { Page } from '../../model/page.js';
 import { mapItems, type Slices } from '../../model/slices.js';
@@ -28,8 +29,9 @@ const decode = (row: FoundRow): Found => ({
   clientId: row.client_id,
   userIdentifier: row.user_identifier,
   datamartId: row.datamart_id,
-  // Grants of earlier versions lack this field.
+  // Grants of earlier versions lack these fields.
   datasourceId: row.grants.datasourceId ?? null,
+  columnRules: row.grants.columnRules ?? noColumnRules,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   epoch: row.client_epoch,

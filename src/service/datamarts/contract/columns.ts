@@ -1,10 +1,21 @@
 /** An operation of this project: the tables and columns of a datamart by name, for the host's backend. */
 import { z } from 'zod';
+import { ruleName } from '../../../model/datamart/column-rules.js';
 import { type Datamart, qualifiedName } from '../../../model/datamart/datamart.js';
+import { columnKind } from '../../../model/datamart/datatypes.js';
 import { identifier } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
 
 const table = z.object({ tableName: z.string().describe('`schema.table`'), columns: z.array(z.string()) });
+
+const ruled = z.object({
+  column: z.string().describe('`schema.table.column`'),
+  kind: z.string().nullable().describe('What the values are; null if only the database knows.'),
+  isComputed: z.boolean().describe('A custom column: it can be hidden, and not masked.'),
+});
+
+/** A datamart, and the part of it that end users see. */
+export type ListedColumns = { readonly datamart: Datamart; readonly visible: Datamart };
 
 export const listDatamartColumns = operation({
   name: 'listDatamartColumns',
@@ -12,19 +23,29 @@ export const listDatamartColumns = operation({
   resource: 'Datamarts',
   summary: 'List the columns of a datamart by name',
   description:
-    'The tables and columns that filters of end users may name: hidden ones are left out. Reads the stored datamart, never rows.',
+    'The tables and columns that filters of end users may name: hidden ones are left out. `allColumns` are those that a token may hide or mask. Reads the stored datamart, never rows.',
   credentials: ['apiKey', 'serviceToken'],
   reads: 'definitions',
   roles: ['author', 'publisher', 'auditor'],
   input: z.strictObject({ datamartName: identifier }),
-  output: z.object({ data: z.object({ datamartName: z.string(), tables: z.array(table) }), error: noError }),
-  encode: ({ name, tables }: Datamart) => ({
+  output: z.object({
+    data: z.object({ datamartName: z.string(), tables: z.array(table), allColumns: z.array(ruled) }),
+    error: noError,
+  }),
+  encode: ({ datamart, visible }: ListedColumns) => ({
     data: {
-      datamartName: name,
-      tables: tables.map((one) => ({
+      datamartName: datamart.name,
+      tables: visible.tables.map((one) => ({
         tableName: qualifiedName(one),
         columns: one.columns.map(({ columnName }) => columnName),
       })),
+      allColumns: datamart.tables.flatMap((one) =>
+        one.columns.map((column) => ({
+          column: ruleName({ ...one, columnName: column.columnName }),
+          kind: columnKind(column) ?? null,
+          isComputed: column.isCustomColumn === true,
+        })),
+      ),
     },
     error: null,
   }),
@@ -33,7 +54,14 @@ export const listDatamartColumns = operation({
   example: {
     input: { datamartName: 'shop' },
     output: {
-      data: { datamartName: 'shop', tables: [{ tableName: 'main.orders', columns: ['id', 'customer', 'total'] }] },
+      data: {
+        datamartName: 'shop',
+        tables: [{ tableName: 'main.orders', columns: ['id'] }],
+        allColumns: [
+          { column: 'main.orders.id', kind: 'integer', isComputed: false },
+          { column: 'main.orders.customer', kind: 'text', isComputed: false },
+        ],
+      },
       error: null,
     },
   },

@@ -1,8 +1,10 @@
 /** Operation 1: guest tokens. A field that the specification does not name is refused. */
 import { z } from 'zod';
+import { maskForms, maskPattern } from '../../../model/datamart/column-rules.js';
 import { accessColumns, accessSwitches, guestPermissionNames } from '../../../model/guest/grant.js';
 import { recordOf } from '../../../model/record-of.js';
 import { filterColumns, filterValues, identifier, limits, list } from '../../../platform/http/interface/fields.js';
+import { firstFaultRecord } from '../../../platform/http/interface/first-fault.js';
 import { operation } from '../../../platform/http/interface/operation.js';
 
 const metricValues = (about: string) => z.strictObject({ metricId: identifier, values: filterValues.describe(about) });
@@ -19,6 +21,13 @@ const dashboardAppFilter = z.strictObject({
   isShowOnUrl: z.boolean().default(true).describe('False: the filter applies, but is not shown in the URL.'),
 });
 
+/** `schema.table.column`: three names with a dot between them. */
+const columnPath = z
+  .string()
+  .min(5)
+  .max(3 * limits.nameLength + 2)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be schema.table.column');
+
 const params = z.strictObject({
   allowedEmbeds: list(identifier)
     .optional()
@@ -34,6 +43,17 @@ const params = z.strictObject({
   hideDashboardMetrics: list(z.strictObject({ dashboardId: identifier, metricIds: list(identifier) }))
     .optional()
     .describe('Metrics to hide with their cards, for this token only.'),
+  hideColumns: list(columnPath)
+    .optional()
+    .describe(
+      'Columns that this token does not read, each as `schema.table.column`. Metrics that need one are not shown.',
+    ),
+  maskColumns: firstFaultRecord(columnPath, z.string().regex(maskPattern, `must be ${maskForms}`))
+    .refine((masks) => Object.keys(masks).length <= limits.properties, `at most ${limits.properties} columns`)
+    .optional()
+    .describe(
+      `What this token reads of a column, by \`schema.table.column\`: ${maskForms}. The token’s own filters and RLS settings compare the stored values.`,
+    ),
   userIdentifier: identifier.optional().describe('The logged-in end user. Enables private and published metrics.'),
   timezone: identifier.optional().describe('IANA name. Queries use this timezone.'),
   accessPermissions: accessPermissions.optional().describe('These take precedence over the embed’s access settings.'),
