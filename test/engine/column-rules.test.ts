@@ -210,6 +210,21 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect((await ask(shown, byTeam)).rows).toEqual((await ask(mart, byTeam)).rows);
   });
 
+  it('options, rows and their order are those of masked values', async () => {
+    const shown = mask({ [zip]: 'last4' });
+    const asked = question(place, shown, 'a', listOf('people', 'zip', { underlying: [columnRef('people.zip')] }));
+    const column = question(place, shown, 'a', listOf('people', 'zip'), {}).definition;
+    const [dimension] = column.kind === 'visual' ? column.dimensions : [];
+    if (dimension === undefined) throw new Error('a visual metric');
+    expect(await engine.options({ ...asked, column: dimension.column, search: null })).toEqual(['', '2345', '7890']);
+    expect(await engine.options({ ...asked, column: dimension.column, search: '123' })).toEqual([]);
+    const sort = [{ name: 'zip', direction: 'DESC' as const }];
+    const beneath = await engine.underlying({ ...asked, sort });
+    expect(beneath.rows.map((row) => row.zip)).toEqual(['7890', '2345', '']);
+    const sorted = await engine.query({ ...asked, sort: [{ name: 'k', direction: 'DESC' }] });
+    expect(sorted.rows.map(({ k }) => k)).toEqual(['7890', '2345', '']);
+  });
+
   it('masks are part of what an answer is cached by', async () => {
     const definition = listOf('people', 'zip');
     const seen = [

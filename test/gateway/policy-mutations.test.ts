@@ -37,7 +37,12 @@ const full = {
     {
       name: 'r',
       when: '"x" in user.roles',
-      restrict: { dashboardFilters: { State: 'user.claims.states' }, hideMetrics: { delays: ['m'], 'e-1': ['n'] } },
+      restrict: {
+        dashboardFilters: { State: 'user.claims.states' },
+        hideMetrics: { delays: ['m'], 'e-1': ['n'] },
+        hideColumns: ['main.flights.delay'],
+        maskColumns: { 'main.flights.origin': 'bucket(10)' },
+      },
     },
   ],
   tenants: [

@@ -10,5 +10,5 @@ export const createMaskKeys =
   (secret: Buffer): MaskKeyOf =>
   ({ dataAppId, tenant }) =>
     createHmac('sha256', secret)
-      .update(JSON.stringify([dataAppId, clientOf(tenant)]))
+      .update(JSON.stringify([dataAppId, tenant.kind, clientOf(tenant)]))
       .digest('hex');

@@ -29,17 +29,21 @@ export const readMask = (text: string): Mask | undefined => {
   return { kind: text as Exclude<Mask, BucketMask>['kind'] };
 };
 
+const greatestWidth = 999_999_999;
+
+const commonDivisor = (one: number, other: number): number => (other === 0 ? one : commonDivisor(other, one % other));
+
 /**
- * The stricter of two masks: what each of them would show is the most that is shown. `null` is the strictest. Of two
- * buckets, the wider one is stricter if it is a multiple of the other. Two masks that show different things leave
- * nothing in common, so that the result is `null`.
+ * The mask that shows what both of them would show, and no more. `null` is the strictest of all. Two buckets give the
+ * bucket of their least common multiple. Two other masks that differ have nothing in common, so that the result is
+ * `null`. The order of several masks does not matter.
  */
 export const stricterMask = (one: string, other: string): string => {
   if (one === other) return one;
   const [left, right] = [readMask(one), readMask(other)];
   if (left?.kind !== 'bucket' || right?.kind !== 'bucket') return 'null';
-  const [narrow, wide] = left.width < right.width ? [left.width, right.width] : [right.width, left.width];
-  return wide % narrow === 0 ? `bucket(${wide})` : 'null';
+  const width = (left.width / commonDivisor(left.width, right.width)) * right.width;
+  return width > greatestWidth ? 'null' : `bucket(${width})`;
 };
 
 /** Whether `mask` shows nothing that `other` does not show. */
