@@ -11,7 +11,7 @@ import { evaluateCase } from '../../src/gateway/policy-tools/dry-run.js';
 import { factsOf, viewOf } from '../../src/gateway/policy-tools/grant-facts.js';
 import { changesBetween, effectOfAll } from '../../src/gateway/policy-tools/plan-changes.js';
 import type { Capability } from '../../src/model/capability.js';
-import { isAsStrict, stricterMask } from '../../src/model/datamart/column-rules.js';
+import { isAsStrict, stricterMask } from '../../src/model/datamart/masks.js';
 import { analyst, createMovableClock, startGateway } from './harness.js';
 import { basePolicy, policyOf } from './policies.js';
 

@@ -2,9 +2,10 @@
  * The token's rules for columns, by the types that the datasource has. A mask that does not suit the column's type, or
  * that has no key, hides the column.
  */
-import type { Mask } from '../../model/datamart/column-rules.js';
+
 import type { ColumnRef, Datamart, DatamartColumn, DatamartTable } from '../../model/datamart/datamart.js';
 import { tableKey } from '../../model/datamart/datamart.js';
+import type { Mask } from '../../model/datamart/masks.js';
 import { type Catalog, columnsOf } from '../dialect/catalog.js';
 import type { SqlType } from '../dialect/sql-type.js';
 import type { RuledColumn } from '../plan/plan.js';

@@ -1,10 +1,9 @@
 /** What a token's masks leave of the values of a column: the masked types, and their SQL. */
 import { sql } from 'kysely';
-import type { Mask } from '../../model/datamart/column-rules.js';
 import type { ColumnRef } from '../../model/datamart/datamart.js';
+import type { Mask } from '../../model/datamart/masks.js';
 import { castTo, type Dialect, type Sql } from '../dialect/dialect.js';
 import { asDecimal, floatType, integerRanges, type SqlType } from '../dialect/sql-type.js';
-import { bindWidth } from '../question/resolve-dimension.js';
 import { bucketOf } from './expressions.js';
 
 const text: SqlType = { kind: 'text', cast: 'VARCHAR' };
@@ -89,11 +88,12 @@ const yearSql = (dialect: Dialect, column: Sql, { ref, type }: Masked): Sql => {
   return sql`CASE WHEN ${value} >= ${first} AND ${value} < ${end} THEN ${year} END`;
 };
 
-const bucketSql = (dialect: Dialect, column: Sql, width: number, { ref, type }: Masked): Sql => {
+const bucketSql = (dialect: Dialect, column: Sql, width: number, { type }: Masked): Sql => {
   const shown = bucketType(type);
   if (shown === undefined) throw new TypeError('a bucket of values that are no numbers');
   if (shown.kind === 'integer') return integerBucketSql(dialect, column, width);
-  const size = bindWidth('mask', { ref, type: shown, zone: null }, width);
+  const text = String(width);
+  const size = { text, cast: shown.kind === 'float' ? 'DOUBLE' : `DECIMAL(${text.length},0)` };
   return bucketOf(dialect, shown.hasNotFinite === true ? column : castTo(dialect, column, shown.cast), shown, size);
 };
 

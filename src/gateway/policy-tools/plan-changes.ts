@@ -1,5 +1,5 @@
 /** Compares two dry runs of one user: what the user gains and loses, fact by fact. */
-import { isAsStrict } from '../../model/datamart/column-rules.js';
+import { isAsStrict } from '../../model/datamart/masks.js';
 import type { Bound } from '../policy/combine.js';
 import { type Fact, type Facts, writeFact } from './grant-facts.js';
 

@@ -24,7 +24,7 @@
  * record.ts renders the references for `policy explain`. No other code may combine rules.
  */
 import type { FilterColumns } from '../../model/dashboard/embed.js';
-import { stricterMask } from '../../model/datamart/column-rules.js';
+import { stricterMask } from '../../model/datamart/masks.js';
 import {
   type AccessPermissions,
   type AccessSwitch,

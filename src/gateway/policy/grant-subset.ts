@@ -1,6 +1,6 @@
 /** Whether an earlier grant is a subset of the current one. If so, tokens issued for the earlier grant may stay valid. */
 import type { FilterColumns } from '../../model/dashboard/embed.js';
-import { isAsStrict } from '../../model/datamart/column-rules.js';
+import { isAsStrict } from '../../model/datamart/masks.js';
 import type { AccessPermissions } from '../../model/guest/grant.js';
 import { type BoundValues, intersectBound } from './combine.js';
 import type { Grant } from './decide.js';

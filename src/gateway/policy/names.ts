@@ -1,8 +1,8 @@
 /** The names in a policy that only the service can know, and those among them that it does not have. Pure. */
 
 import { z } from 'zod';
-import { readMask, suitsKind } from '../../model/datamart/column-rules.js';
 import type { DatatypeKind } from '../../model/datamart/datatypes.js';
+import { readMask, suitsKind } from '../../model/datamart/masks.js';
 import { nearestName } from '../../model/nearest-name.js';
 import type { Unchanging } from '../../platform/http/interface/callable.js';
 import { eachInSteps, type Sliced } from '../../platform/work/breathe.js';

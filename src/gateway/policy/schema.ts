@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { allowanceNames, allowances } from '../../model/dashboard/embed.js';
-import { maskForms, maskPattern } from '../../model/datamart/column-rules.js';
+import { maskForms, maskPattern } from '../../model/datamart/masks.js';
 import { guestPermissionNames } from '../../model/guest/grant.js';
 import { recordOf } from '../../model/record-of.js';
 import { channelName } from '../../platform/config/channels.js';

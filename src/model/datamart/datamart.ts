@@ -1,6 +1,6 @@
-import type { Mask } from './column-rules.js';
 import type { DatatypeKind } from './datatypes.js';
 import type { ColumnDates } from './dates.js';
+import type { Mask } from './masks.js';
 
 /** A selection of a datasource's tables and columns, with tenancy and relationships. */
 export type Datamart = {
@@ -189,5 +189,8 @@ export const visibleTables = <Table extends Pick<DatamartTable, 'isHide' | 'colu
   tables
     .filter(({ isHide }) => !isHide)
     .map((table) => ({ ...table, columns: table.columns.filter(({ isHide }) => !isHide) }));
+
+/** A datamart, and the part of it that end users see. */
+export type ListedColumns = { readonly datamart: Datamart; readonly visible: Datamart };
 
 export type ListedDatamart = { readonly datamart: Datamart; readonly datasourceName: string };

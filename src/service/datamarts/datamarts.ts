@@ -6,7 +6,12 @@ import {
   needsSource,
   noParts,
 } from '../../model/datamart/changes.js';
-import { type Datamart, type ListedDatamart, visibleDatamart } from '../../model/datamart/datamart.js';
+import {
+  type Datamart,
+  type ListedColumns,
+  type ListedDatamart,
+  visibleDatamart,
+} from '../../model/datamart/datamart.js';
 import type { TenancyWarning } from '../../model/datamart/table-ownership.js';
 import { assertNoFaults } from '../../model/faults.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
@@ -18,7 +23,6 @@ import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Slices } from '../../model/slices.js';
 import type { Store } from '../store/store.js';
-import type { ListedColumns } from './contract/columns.js';
 import { askedBy, readSource, readSourceOf } from './source.js';
 import { customColumnFaults } from './sql-faults.js';
 import { tenancyWarnings, unknownDatamart } from './tenancy.js';

@@ -4,9 +4,10 @@
  */
 import { sameName } from '../../model/dashboard/dashboard.js';
 import { isOrDescendsFrom, type Metric, type MetricFilter } from '../../model/dashboard/metric.js';
-import { hasColumnRules, readMask, ruleName, suitsKind } from '../../model/datamart/column-rules.js';
+import { hasColumnRules, ruleName } from '../../model/datamart/column-rules.js';
 import type { DatamartColumn } from '../../model/datamart/datamart.js';
 import { columnKind } from '../../model/datamart/datatypes.js';
+import { readMask, suitsKind } from '../../model/datamart/masks.js';
 import type { Moment } from '../../model/filter/date-range.js';
 import { isUnsafeNumber, safeAsText } from '../../model/filter/exact-number.js';
 import type { FilterValue } from '../../model/filter/filter.js';

@@ -1,7 +1,7 @@
 /** An operation of this project: the tables and columns of a datamart by name, for the host's backend. */
 import { z } from 'zod';
 import { ruleName } from '../../../model/datamart/column-rules.js';
-import { type Datamart, qualifiedName } from '../../../model/datamart/datamart.js';
+import { type ListedColumns, qualifiedName } from '../../../model/datamart/datamart.js';
 import { columnKind } from '../../../model/datamart/datatypes.js';
 import { identifier } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
@@ -13,9 +13,6 @@ const ruled = z.object({
   kind: z.string().nullable().describe('What the values are; null if only the database knows.'),
   isComputed: z.boolean().describe('A custom column: it can be hidden, and not masked.'),
 });
-
-/** A datamart, and the part of it that end users see. */
-export type ListedColumns = { readonly datamart: Datamart; readonly visible: Datamart };
 
 export const listDatamartColumns = operation({
   name: 'listDatamartColumns',

@@ -1,6 +1,6 @@
 /** Operation 1: guest tokens. A field that the specification does not name is refused. */
 import { z } from 'zod';
-import { maskForms, maskPattern } from '../../../model/datamart/column-rules.js';
+import { maskForms, maskPattern } from '../../../model/datamart/masks.js';
 import { accessColumns, accessSwitches, guestPermissionNames } from '../../../model/guest/grant.js';
 import { recordOf } from '../../../model/record-of.js';
 import { filterColumns, filterValues, identifier, limits, list } from '../../../platform/http/interface/fields.js';
