@@ -242,6 +242,9 @@ describe.each(await findKinds())('on %s', (kind) => {
     const { engine: keyless } = createLoggedEngine();
     const hashed = question(place, mask({ [zip]: 'hash' }), 'a', listOf('people', 'zip'));
     expect((await refusalOf(() => keyless.query(hashed))).code).toBe('METRIC_QUERY_ERROR');
+    const star = { ...inSql('select * from teams'), dimensions: [{ name: 'id' }, { name: 'client' }] };
+    const titled = question(place, mask({ 'main.teams.title': 'hash' }), 'a', star as MetricDefinition);
+    expect((await keyless.query(titled)).columns.map(({ name }) => name)).toEqual(['id', 'client']);
     await keyless.close();
     // The datamart says text, the datasource whole numbers.
     const wrong = datamart({

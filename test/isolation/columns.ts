@@ -56,9 +56,9 @@ const allColumns: readonly (readonly [name: string, type: string])[] = tableName
 
 export type Fates = Readonly<Record<string, Fate>>;
 
-/** Few columns: with many, hardly a question would be without a hidden one. */
+/** Many masked columns and few hidden ones: a question that names a hidden one is refused. */
 export const aFates: fc.Arbitrary<Fates> = fc
-  .array(fc.tuple(fc.constantFrom(...allColumns), fc.nat(1000), fc.nat(3)), { minLength: 4, maxLength: 24 })
+  .array(fc.tuple(fc.constantFrom(...allColumns), fc.nat(1000), fc.nat(5)), { minLength: 10, maxLength: 45 })
   .map((chosen) =>
     Object.fromEntries(
       chosen.map(([[name, type], choice, kept]) => {
