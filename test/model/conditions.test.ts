@@ -83,6 +83,7 @@ const california = {
   column: column('airports', 'state'),
   predicate: { kind: 'oneOf', values: ['CA'] },
   restriction: 'always',
+  isOfToken: true,
 };
 const late = { column: column('flights', 'delay'), predicate: { kind: 'compare', operator: '>', value: 0 } };
 const none = { dashboardFilter: {}, metricFilter: {} };
@@ -115,6 +116,7 @@ describe('what is enforced', () => {
       column: column('flights', 'carrier'),
       predicate: { kind: 'oneOf', values: ['AA'] },
       restriction: 'always',
+      isOfToken: true,
     });
   });
 

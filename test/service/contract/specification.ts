@@ -55,7 +55,7 @@ export const specification: Readonly<Record<string, Expected>> = {
       ${under('params.accessPermissions', 'isAllowEndUserMetricFilter metricFilterColumns metricFilterColumns.tableName! metricFilterColumns.columns!')}
       ${under('params.accessPermissions', 'isAllowDashboardFilterNameChange isAllowMetricFilterNameChange')}
       ${under('permissions', 'isEnableArchiveMetrics isEnableManageMetrics isEnableCreateDashboardView isEnableMetricUpdation isEnableCustomizeLayout isEnableUnderlyingData isEnableDownloadMetrics isShowSideBar isShowDashboardName isDisableMetricCreation')}`,
-    additions: 'permissions.isEnableCreateDashboard',
+    additions: 'permissions.isEnableCreateDashboard params.hideColumns params.maskColumns',
     errors: {
       AUTHENTICATION_ERROR: 401,
       CLIENT_ID_ERROR: 400,

@@ -48,7 +48,7 @@ const params = z.strictObject({
     .describe(
       'Columns that this token does not read, each as `schema.table.column`. Metrics that need one are not shown.',
     ),
-  maskColumns: firstFaultRecord(columnPath, z.string().regex(maskPattern, `must be ${maskForms}`))
+  maskColumns: firstFaultRecord(columnPath, z.string().max(20).regex(maskPattern, `must be ${maskForms}`))
     .refine((masks) => Object.keys(masks).length <= limits.properties, `at most ${limits.properties} columns`)
     .optional()
     .describe(
