@@ -247,7 +247,13 @@ describe('values that a user chose in a metric', () => {
     }
     const metric = await house.stored((store) => store.guestMetrics.findById(metricId));
     const host = await house.stored((store) => store.metrics.findById(revenue));
-    const grant = { rlsSettings: [], appFilters: [], dashboardAppFilters: [], hideDashboardFilters: [] };
+    const grant = {
+      columnRules: { hideColumns: [], maskColumns: {} },
+      rlsSettings: [],
+      appFilters: [],
+      dashboardAppFilters: [],
+      hideDashboardFilters: [],
+    };
     for (const one of [metric, host]) {
       expect(JSON.stringify(viewMetric(grant as never, one as never, false).chart)).toContain('98765');
       expect(JSON.stringify(viewMetric(grant as never, one as never, true).chart)).not.toContain('98765');
@@ -259,7 +265,13 @@ describe('values that a user chose in a metric', () => {
     const metricId = await create(house, acme, 'own-board', 'Looked at', { definition });
     const metric = await house.stored((store) => store.guestMetrics.findById(metricId));
     if (metric === undefined) throw new Error('the metric is not stored');
-    const grant = { rlsSettings: [], appFilters: [], dashboardAppFilters: [], hideDashboardFilters: [] };
+    const grant = {
+      columnRules: { hideColumns: [], maskColumns: {} },
+      rlsSettings: [],
+      appFilters: [],
+      dashboardAppFilters: [],
+      hideDashboardFilters: [],
+    };
     const shown = (isBlind: boolean) => viewMetric(grant as never, metric, isBlind).filters;
     expect(shown(false)).toMatchObject([{ defaultValue: 'north' }]);
     expect(shown(true)).toMatchObject([{ defaultValue: null }]);
