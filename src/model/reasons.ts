@@ -240,6 +240,8 @@ const ownReasons = [
   'session-unknown-key',
   'settings-incomplete',
   'sort-unknown',
+  'source-not-of-embed',
+  'sources-disagree',
   'sql-aggregate',
   'sql-cast',
   'sql-character',

@@ -17,7 +17,14 @@ afterAll(() => world.close());
 
 const unauthorized = expect.objectContaining({ code: 'UNAUTHORIZED' });
 
-describe('a token scoped to', () => {
+describe('in a workspace with one source, a token scoped to', () => {
+  beforeAll(async () => {
+    const workspace = await world.store.workspaces.findById('w');
+    if (workspace === undefined) throw new Error('there is no workspace');
+    await world.store.workspaces.update({ ...workspace, connectionType: 'DATAMART', datamartId: 'mart-sales' });
+    return () => world.store.workspaces.update(workspace);
+  });
+
   test.each([
     ['a datamart', { datamartName: 'sales' }, { datamartName: 'sales2' }],
     ['a datasource', { datasourceName: 'warehouse-sales' }, { datasourceName: 'warehouse-sales2' }],

@@ -98,6 +98,14 @@ test('content that does not fit the datamart is refused as by a write; the crede
   await refused('tryDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: house.serviceToken });
 });
 
+test('the source that tokens of the client name is the one that is read, or it is refused', async () => {
+  const input = inputOf('acme-board', definition());
+  expect(await outcomes({ ...input, datamartName: 'shop', datasourceName: 'warehouse' })).toEqual([['answered', null]]);
+  for (const names of [{ datasourceName: 'nowhere' }, { datasourceName: 'lost' }, { datamartName: 'lost' }])
+    await refused('tryDashboardContent DATASOURCE_NAME_ERROR', house, { ...input, ...names });
+  await refused('tryDashboardContent INVALID_REQUEST_BODY', house, { ...input, datamartName: 'nowhere' });
+});
+
 test('a client whose id no longer fits the tenancy of the datamart is refused', async () => {
   const tenancySettings = { tenancyLevel: 'DATABASE', primaryDatabase: null };
   await ok(house, 'updateDatamart', { datamartName: 'shop', tenancySettings });

@@ -17,8 +17,8 @@ import { compared } from '../../model/query/comparison.js';
 import type { ReadEngine } from '../../model/query/engine.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
-import { findSource, type Opened, type ScopedSource, type Source, scopeSource } from '../embeds/lookup.js';
-import { unscoped } from '../embeds/source.js';
+import { assertReads, findSource, type Opened, type ScopedSource, type Source, scopeSource } from '../embeds/lookup.js';
+import { loadSourceScope, unscoped } from '../embeds/source.js';
 import type { Store } from '../store/store.js';
 import { loadWorkspace } from '../workspaces/workspaces.js';
 import { moveContent } from './blueprint.js';
@@ -37,22 +37,27 @@ export type TryDashboardContent = {
   readonly content: DashboardContent;
   /** Whether to run the whole metric, as a guest would, and measure the answer. Undefined: false. */
   readonly isMeasured?: boolean | undefined;
+  /** What the tokens of the client name. Undefined: nothing. */
+  readonly datasourceName?: string | undefined;
+  readonly datamartName?: string | undefined;
 };
 
 /** Returns the client's dashboard with its own embed. Throws INVALID_DASHBOARD_ID for any other dashboard. */
 const openOwned = async (
   store: Store,
   { dataAppId }: ApiKeyCaller,
-  { dashboardId, workspaceName }: TryDashboardContent,
+  { dashboardId, workspaceName, ...names }: TryDashboardContent,
 ): Promise<Opened & { readonly source: Source; readonly clientId: string }> => {
   const workspace = await loadWorkspace(store, workspaceName);
   const dashboard = await store.dashboards.findByExternalId(dataAppId, dashboardId);
   const isOwn = dashboard?.workspaceId === workspace.id && dashboard.owner?.dataAppId === dataAppId;
   const embed = isOwn ? await store.embeds.findByDashboard(dataAppId, dashboard.id) : undefined;
+  const { scope } = await loadSourceScope(store, names);
   const source =
     dashboard === undefined || embed === undefined
       ? undefined
-      : await findSource(store, { embed, dashboard }, unscoped);
+      : await findSource(store, { embed, dashboard }, { ...unscoped, ...scope });
+  if (embed !== undefined) assertReads(embed.embedId, source, scope);
   if (dashboard?.owner == null || embed === undefined || source === undefined) {
     throw new Refusal(
       'INVALID_DASHBOARD_ID',
@@ -114,8 +119,8 @@ const tryMetric = async (trial: Trial, given: DashboardContent['metrics'][number
 };
 
 /**
- * Runs each metric of the content. Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID, CLIENT_ID_ERROR, or
- * INVALID_DASHBOARD_DATA if the content does not fit the datamart of the dashboard's embed.
+ * Runs each metric of the content. Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID, CLIENT_ID_ERROR, what
+ * `loadSourceScope` throws, or INVALID_DASHBOARD_DATA if the content does not fit the datamart of the dashboard's embed.
  */
 export const tryDashboardContent =
   ({ store, engine, clock, sqlRewriter }: Deps) =>

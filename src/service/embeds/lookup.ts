@@ -10,9 +10,10 @@ import { isKnownAtMint, isMetricOpen, isOpenTo } from '../../model/guest/access.
 import type { GuestGrant } from '../../model/guest/grant.js';
 import { shownDefinition, withShownFilters } from '../../model/guest/shown-columns.js';
 import { type Datasource, reachesDatamart } from '../../model/organization.js';
+import { Refusal } from '../../model/refusal.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import type { ContentStore } from '../store/content.js';
-import { findScopedDatamart, type SourceScope } from './source.js';
+import { findScopedDatamart, type NamedSource, type SourceScope } from './source.js';
 
 export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
 
@@ -98,7 +99,7 @@ export type Source = {
 };
 
 /**
- * Returns the embed's datamart or, if the embed names none, that of its workspace; `scope` selects one of several.
+ * Returns the embed's source, as `findScopedDatamart` chooses it. `scope`: what the token names.
  * spec-gap: a workspace may be connected to another source after the embed was created. A datamart that it does not
  * reach is not read until the embed or the workspace names it again.
  */
@@ -109,9 +110,7 @@ export const findSource = async (
 ): Promise<Source | undefined> => {
   const workspace = await store.workspaces.findById(dashboard.workspaceId);
   if (workspace === undefined) return undefined;
-  const name = embed.accessSettings?.datamartName;
-  const datamart =
-    name === undefined ? await findScopedDatamart(store, workspace, scope) : await store.datamarts.findByName(name);
+  const datamart = await findScopedDatamart(store, workspace, scope, embed.accessSettings?.datamartName);
   if (datamart === undefined || !reachesDatamart(workspace, datamart)) return undefined;
   const datasource = await store.datasources.findById(datamart.datasourceId);
   if (datasource === undefined) return undefined;
@@ -123,6 +122,27 @@ export const findSource = async (
     datasource,
     joinModel: joinModelOf(embed.accessSettings),
   };
+};
+
+/**
+ * Throws DATASOURCE_NAME_ERROR unless the embed reads what the token names. Only embeds of a workspace with several
+ * sources read another source than their own.
+ */
+export const assertReads = (
+  id: string,
+  source: Source | undefined,
+  { datamartId, datasourceId }: NamedSource,
+): void => {
+  const isRead =
+    (datamartId === null || datamartId === source?.datamart.id) &&
+    (datasourceId === null || datasourceId === source?.datasource.id);
+  if (isRead) return;
+  const fields = [datasourceId === null ? [] : 'datasourceName', datamartId === null ? [] : 'datamartName'].flat();
+  throw new Refusal(
+    'DATASOURCE_NAME_ERROR',
+    `${fields.join(' and ')}: embed ${JSON.stringify(id)} does not read this source. Its workspace must be of type MULTI_DATASOURCE or MULTI_DATAMART; and of a datasource with several datamarts, the token must name one by datamartName.`,
+    { reason: 'source-not-of-embed' },
+  );
 };
 
 /** A source with the tenant scope of one client. */

@@ -61,26 +61,79 @@ export const findWorkspaceDatamart = async (
 /** The datamart or datasource that a token, or a query of the host's backend, is scoped to, and what it sees of columns. */
 export type SourceScope = Pick<GuestGrant, 'datamartId' | 'datasourceId' | 'columnRules'>;
 
+/** The part of a scope that names a source. */
+export type NamedSource = Pick<SourceScope, 'datamartId' | 'datasourceId'>;
+
 /** For callers of the host, who see all columns. */
 export const unscoped: SourceScope = { datamartId: null, datasourceId: null, columnRules: noColumnRules };
 
 /**
- * Returns the workspace's own datamart. In a workspace with several sources: the datamart that the token names, or the
- * only datamart of the datasource that it names. Otherwise undefined, since it would be unclear which client's rows to
- * read.
+ * Returns the scope for the names. Throws DATASOURCE_NAME_ERROR or INVALID_REQUEST_BODY for a name that there is not,
+ * and DATASOURCE_NAME_ERROR if the datamart is not of the datasource.
+ */
+export const loadSourceScope = async (
+  store: Pick<Store, 'datamarts' | 'datasources'>,
+  {
+    datasourceName,
+    datamartName,
+  }: { readonly datasourceName?: string | undefined; readonly datamartName?: string | undefined },
+): Promise<{ readonly scope: NamedSource; readonly datamart: Datamart | undefined }> => {
+  const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
+  if (datasourceName !== undefined && datasource === undefined) {
+    throw new Refusal('DATASOURCE_NAME_ERROR', `There is no datasource named ${JSON.stringify(datasourceName)}.`);
+  }
+  const datasourceId = datasource?.id ?? null;
+  if (datamartName === undefined) return { scope: { datamartId: null, datasourceId }, datamart: undefined };
+  const datamart = await store.datamarts.findByName(datamartName);
+  if (datamart === undefined) {
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      `datamartName: there is no datamart named ${JSON.stringify(datamartName)}.`,
+    );
+  }
+  if (datasource !== undefined && datamart.datasourceId !== datasource.id) {
+    throw new Refusal(
+      'DATASOURCE_NAME_ERROR',
+      `Datamart ${JSON.stringify(datamartName)} is not of datasource ${JSON.stringify(datasourceName)}.`,
+    );
+  }
+  return { scope: { datamartId: datamart.id, datasourceId }, datamart };
+};
+
+export const isUnscoped = ({ datamartId, datasourceId }: NamedSource): boolean =>
+  datamartId === null && datasourceId === null;
+
+/**
+ * Returns the datamart that an embed reads. In a workspace with one source: the datamart that the embed names, or else
+ * the workspace's own. In a workspace with several: the datamart that the token names; of a token that names only a
+ * datasource, the embed's if it is of that datasource, or else the only one there is; and where the token names
+ * nothing, the embed's. Otherwise undefined, since it would be unclear which client's rows to read. What the token
+ * names is never replaced by another source.
  */
 export const findScopedDatamart = async (
   store: ContentStore,
   workspace: Workspace,
-  { datamartId, datasourceId }: Pick<SourceScope, 'datamartId' | 'datasourceId'>,
+  scope: NamedSource,
+  embedsName?: string,
 ): Promise<Datamart | undefined> => {
+  const ofEmbed = embedsName === undefined ? undefined : await store.datamarts.findByName(embedsName);
   switch (workspace.connectionType) {
     case 'DATAMART':
     case 'DATASOURCE':
-      return findWorkspaceDatamart(store, workspace);
+      return embedsName === undefined ? findWorkspaceDatamart(store, workspace) : ofEmbed;
     case 'MULTI_DATAMART':
     case 'MULTI_DATASOURCE':
-      if (datamartId !== null) return store.datamarts.findById(datamartId);
-      return datasourceId === null ? undefined : store.datamarts.findOnlyOf(datasourceId);
+      return isUnscoped(scope) ? ofEmbed : findNamedDatamart(store, scope, ofEmbed);
   }
+};
+
+/** Callers compare what they get with a datasource that the scope names too. */
+const findNamedDatamart = async (
+  store: ContentStore,
+  { datamartId, datasourceId }: NamedSource,
+  ofEmbed: Datamart | undefined,
+): Promise<Datamart | undefined> => {
+  if (datamartId !== null) return store.datamarts.findById(datamartId);
+  if (datasourceId === null || ofEmbed?.datasourceId === datasourceId) return ofEmbed;
+  return store.datamarts.findOnlyOf(datasourceId);
 };

@@ -15,7 +15,7 @@ import type {
 import type { Clock, Ids, Tokens } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
-import type { SourceScope } from '../embeds/source.js';
+import { loadSourceScope, type NamedSource } from '../embeds/source.js';
 import type { Store } from '../store/store.js';
 import { type MintScope, openScope, pinDashboards } from './mint-scope.js';
 import {
@@ -71,37 +71,12 @@ const assertTimezone = (timezone: string | undefined): void => {
   }
 };
 
-/**
- * Returns the datamart and datasource that a token is scoped to. Throws if a name is unknown, or the datamart is not of
- * the datasource.
- */
-const scopeSources = async (store: Store, command: CreateGuestToken): Promise<Sources> => {
-  const { datasourceName, datamartName } = command;
-  const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
-  if (datasourceName !== undefined && datasource === undefined) {
-    throw new Refusal('DATASOURCE_NAME_ERROR', `There is no datasource named ${JSON.stringify(datasourceName)}.`);
-  }
-  const datasourceId = datasource?.id ?? null;
-  if (datamartName === undefined) return { datamartId: null, datasourceId };
-  const datamart = await store.datamarts.findByName(datamartName);
-  if (datamart === undefined) {
-    throw new Refusal(
-      'INVALID_REQUEST_BODY',
-      `datamartName: there is no datamart named ${JSON.stringify(datamartName)}.`,
-    );
-  }
-  if (datasource !== undefined && datamart.datasourceId !== datasource.id) {
-    throw new Refusal(
-      'DATASOURCE_NAME_ERROR',
-      `Datamart ${JSON.stringify(datamartName)} is not of datasource ${JSON.stringify(datasourceName)}.`,
-    );
-  }
-  await loadTenantScope(store, datamart, command.clientId);
-  return { datamartId: datamart.id, datasourceId };
+/** Throws as `loadSourceScope`, and CLIENT_ID_ERROR if the client does not fit the datamart that is named. */
+const scopeSources = async (store: Store, command: CreateGuestToken): Promise<NamedSource> => {
+  const { scope, datamart } = await loadSourceScope(store, command);
+  if (datamart !== undefined) await loadTenantScope(store, datamart, command.clientId);
+  return scope;
 };
-
-/** The part of a token's scope that names a source. */
-type Sources = Pick<SourceScope, 'datamartId' | 'datasourceId'>;
 
 const rulesOf = ({ params = {} }: CreateGuestToken): ColumnRules => ({
   hideColumns: params.hideColumns ?? [],
@@ -112,7 +87,7 @@ const grantOf = async (
   deps: Deps,
   scope: MintScope,
   command: CreateGuestToken,
-): Promise<Omit<GuestGrant, keyof Sources>> => {
+): Promise<Omit<GuestGrant, keyof NamedSource>> => {
   const { params = {}, permissions = {}, expiryTime } = command;
   const moment = { now: deps.clock.now(), timezone: params.timezone ?? null };
   const rlsSettings = params.rlsSettings ?? [];

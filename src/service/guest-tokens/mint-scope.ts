@@ -5,7 +5,7 @@ import { isOpenTo } from '../../model/guest/access.js';
 import type { GuestGrant, PinnedDashboard } from '../../model/guest/grant.js';
 import { Refusal } from '../../model/refusal.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
-import { findEmbed, findSource, type Opened } from '../embeds/lookup.js';
+import { assertReads, findEmbed, findSource, type Opened } from '../embeds/lookup.js';
 import type { SourceScope } from '../embeds/source.js';
 import type { Store } from '../store/store.js';
 
@@ -28,6 +28,7 @@ const openEmbed = async (store: Store, { dataAppId, clientId, sources }: Subject
     );
   }
   const source = await findSource(store, opened, sources);
+  assertReads(id, source, sources);
   if (source !== undefined) await loadTenantScope(store, source.datamart, clientId);
   return opened;
 };

@@ -313,6 +313,8 @@ export const tryDashboardContent = operation({
       .boolean()
       .optional()
       .describe('Whether to run each metric whole, as a guest would, and say how it was answered. Default: false.'),
+    datasourceName: identifier.optional().describe('The datasource that guest tokens of this client name.'),
+    datamartName: identifier.optional().describe('The datamart that guest tokens of this client name.'),
   }),
   output: z.object({
     data: z.array(
@@ -336,6 +338,7 @@ export const tryDashboardContent = operation({
     INVALID_DASHBOARD_ID: 400,
     INVALID_DASHBOARD_DATA: 400,
     CLIENT_ID_ERROR: 400,
+    DATASOURCE_NAME_ERROR: 400,
   },
   bindings: [{ method: 'POST', path: '/api/v2/data-app/dashboards/content/try', from: 'body' }],
   example: {
