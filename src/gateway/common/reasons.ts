@@ -35,6 +35,8 @@ const refusals = {
   POLICY_UNDECIDED: [
     'expression-failed',
     'empty-intersection',
+    /** Rules, restrictions, templates or overrides that apply name different datasources or datamarts. */
+    'sources-disagree',
     'granted-embed-unknown',
     'granted-embed-not-readable',
     'everything-hidden',

@@ -97,6 +97,8 @@ const asked = z
     templates: z.array(templateName).max(1000),
     embeds: z.array(identifier).max(1000),
     datamart: identifier.nullable().default(null),
+    datamarts: z.array(identifier).max(1000).optional(),
+    hasSources: z.boolean().optional(),
   })
   .describe('Left out: the names of the policy in force.');
 

@@ -21,6 +21,10 @@ export type AskedNames = {
   readonly embeds: readonly string[];
   /** The datamart whose columns are named; null: none is. */
   readonly datamart: string | null;
+  /** The datamarts that the policy names as sources. */
+  readonly datamarts?: readonly string[] | undefined;
+  /** Whether the policy names a source at all, so that the type of its workspace counts. */
+  readonly hasSources?: boolean | undefined;
 };
 
 export const askedNames = ({ names, datamart }: Pick<Policy, 'names' | 'datamart'>): AskedNames => {
@@ -32,6 +36,7 @@ export const askedNames = ({ names, datamart }: Pick<Policy, 'names' | 'datamart
     templates: of('template'),
     embeds: of('embed'),
     datamart: of('column').length > 0 ? datamart : null,
+    ...(of('datamart').length + of('datasource').length === 0 ? {} : { datamarts: of('datamart'), hasSources: true }),
   };
 };
 
@@ -99,6 +104,22 @@ const readTables = async (
 
 const atOnce = 4;
 
+const listMissingDatamarts = async (
+  { upstream, capabilities }: CatalogueDeps,
+  named: readonly string[],
+): Promise<readonly string[]> => {
+  const missing: string[] = [];
+  if (named.length === 0 || !(await capabilities.supports('list-columns'))) return missing;
+  await mapBounded(named, atOnce, async (datamartName) => {
+    const found = await unless(['INVALID_DATAMART'], () => upstream(listDatamartColumns, { datamartName }));
+    if (found === undefined) missing.push(datamartName);
+  });
+  return missing;
+};
+
+const readConnectionType = async ({ upstream }: CatalogueDeps, workspace: string): Promise<string | null> =>
+  (await upstream(listWorkspaces, {})).data.find(({ name }) => name === workspace)?.connectionType ?? null;
+
 /** Rejects with UPSTREAM_UNAVAILABLE if the service cannot be asked now. */
 export const readCatalogue = async (deps: CatalogueDeps, asked: AskedNames): Promise<NameCatalogue> => {
   const { upstream } = deps;
@@ -125,6 +146,8 @@ export const readCatalogue = async (deps: CatalogueDeps, asked: AskedNames): Pro
     missing,
     dashboardsThere: dashboards.map(({ externalDashboardId }) => externalDashboardId).filter((id) => !isCopy(id)),
     ...(await readTables(deps, asked.datamart)),
+    missingDatamarts: [...(await listMissingDatamarts(deps, asked.datamarts ?? []))],
+    connectionType: asked.hasSources === true && isThere ? await readConnectionType(deps, workspace) : null,
     embedsThere: others.map(({ embedId }) => embedId).filter((id) => !isCopy(id)),
   };
 };

@@ -9,6 +9,8 @@ import { evaluateBoolean, evaluateRestriction, variablesOf } from '../policy/dec
 import { type Compile, createCompilers, ExpressionFault, type PolicyVariables } from '../policy/expression.js';
 import type { Policy } from '../policy/policy.js';
 import { recordBounds } from '../policy/record.js';
+import type { SourceExpressions } from '../policy/source-names.js';
+import { SourcesDisagree } from '../policy/tenant-source.js';
 import type { Denied, DryRun } from './dry-run.js';
 
 /** One term of a condition that joins several by && or ||. */
@@ -133,18 +135,27 @@ export const examinePolicy = ({ policy, session, clientId }: DryRun, now: Date):
   };
 };
 
+const placesOfSource = (names: SourceExpressions): readonly string[] => Object.values(names).map(({ at }) => at);
+
 const placesOf = ({
   rules,
   restrictions,
+  templates,
+  sources,
 }: Policy): readonly { readonly name: string; readonly places: readonly string[] }[] => [
-  ...rules.map(({ name, when, grant: { timezone } }) => ({
+  ...rules.map(({ name, when, grant: { timezone, source } }) => ({
     name,
-    places: timezone === null || timezone === 'request' ? [when.at] : [when.at, timezone.at],
+    places: [when, ...(timezone === null || timezone === 'request' ? [] : [timezone]), ...Object.values(source)].map(
+      ({ at }) => at,
+    ),
   })),
-  ...restrictions.map(({ name, when, restrict: { dashboardFilters, rls, appFilters } }) => ({
+  ...[...templates.values()].map(({ template, source }) => ({ name: template, places: placesOfSource(source) })),
+  ...sources.map(({ name, names }) => ({ name, places: placesOfSource(names) })),
+  ...restrictions.map(({ name, when, restrict: { dashboardFilters, rls, appFilters, source } }) => ({
     name,
     places: [
       when.at,
+      ...placesOfSource(source),
       ...[dashboardFilters, rls, appFilters].flatMap((values) => [...values.values()].map(({ at }) => at)),
     ],
   })),
@@ -158,6 +169,7 @@ export const blamed = (denied: Denied, now: Date): readonly string[] => {
       .filter(({ places }) => places.includes(cause.at))
       .map(({ name }) => name);
   }
+  if (cause instanceof SourcesDisagree) return cause.from.map(({ name }) => name);
   const applied = examinePolicy(denied, now)?.applied ?? [];
   return recordBounds(combineRestrictions(applied))
     .filter(({ value }) => value === null)

@@ -2,6 +2,7 @@
 import type { FilterColumns } from '../../model/dashboard/embed.js';
 import type { AccessPermissions } from '../../model/guest/grant.js';
 import type { Bound, BoundValues, Restriction } from '../policy/combine.js';
+import type { SourceNames } from '../policy/source-names.js';
 import type { Granted } from './dry-run.js';
 
 /** A grant as its user experiences it. */
@@ -20,6 +21,7 @@ export type GrantView = {
   readonly scheduling: ReadonlyMap<string, readonly string[]>;
   readonly expiryMinutes: number;
   readonly timezone: string | null;
+  readonly source: SourceNames;
   readonly restriction: Restriction;
 };
 
@@ -51,6 +53,7 @@ export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantV
   scheduling: grant.scheduling,
   expiryMinutes: grant.expiryMs / 60_000,
   timezone: grant.timezone,
+  source: grant.source,
   restriction: grant.restriction,
 });
 
@@ -98,6 +101,7 @@ export const factsOf = (view: GrantView): Facts => {
     ),
     ['expiryMinutes', { kind: 'lasting', value: view.expiryMinutes }],
     ['timezone', { kind: 'other', value: view.timezone }],
+    ...Object.entries(view.source).map(([field, value]) => [field, { kind: 'whose', value }] as const),
     ...allowed('dashboardFilters', dashboardFilters),
     ...(shownFilters.length === 0
       ? []

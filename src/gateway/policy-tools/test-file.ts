@@ -59,6 +59,8 @@ const expectation = z
     schedule: z.record(identifier, z.array(domainName)).optional(),
     expiryMinutes: minutes.optional(),
     timezone: z.string().min(1).optional(),
+    datasource: identifier.optional(),
+    datamart: identifier.optional(),
     restrictions: restrictions.optional(),
   })
   .superRefine(({ denied, by, ...grant }, context) => {

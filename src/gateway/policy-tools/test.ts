@@ -47,6 +47,10 @@ const expectedView = (policy: Policy, expected: Expectation): GrantView => {
     scheduling: mapOf(expected.schedule),
     expiryMinutes: expected.expiryMinutes ?? policy.expiryMinutes,
     timezone: expected.timezone ?? null,
+    source: {
+      ...(expected.datasource === undefined ? {} : { datasource: expected.datasource }),
+      ...(expected.datamart === undefined ? {} : { datamart: expected.datamart }),
+    },
     restriction: {
       dashboardFilters: mapOf(restrictions?.dashboardFilters),
       shownFilters: restrictions?.shownFilters ?? [],

@@ -11,6 +11,7 @@
  * | `schedule` | union, as templates and embeds of the rules that say so |
  * | `expiryMinutes` | the shortest (a rule without one has the file's, or the tenant's), and never past a change by time |
  * | `timezone` | of the first rule that names one; rules of a tenant override come before those of the file |
+ * | `datasource`, `datamart` | all that apply must name the same, templates and overrides of the tenant too; else denied (tenant-source.ts) |
  * | `dashboardFilters`, `rls`, `appFilters` | intersection, value by value; an empty one denies |
  * | `show` | a filter's value is shown if all restrictions that bind the filter say so, and none hides the filter |
  * | `hideDashboardFilters`, `hideMetrics`, `hideColumns` | union: hidden if one restriction hides it |

@@ -32,6 +32,8 @@ import { type Expression, ExpressionFault, type PolicyVariables, refuseUnsafeCla
 import { maxClaimList } from './expression-cost.js';
 import { celMoment } from './moment.js';
 import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy.js';
+import type { SourceNames } from './source-names.js';
+import { type CombinedSource, evaluateSources, SourcesDisagree, sourceOf, statementsOf } from './tenant-source.js';
 import { createLifetimes } from './validity.js';
 
 /** The access that the policy grants this user in this tenant. */
@@ -58,6 +60,8 @@ export type Grant = {
   readonly expiryMs: number;
   /** IANA timezone name. Null if there is none. */
   readonly timezone: string | null;
+  /** The datasource and datamart that the token names. Empty: the embeds' own. */
+  readonly source: SourceNames;
   readonly restriction: Restriction;
   /** The rules and restrictions that matched, for the audit. */
   readonly because: { readonly rules: readonly Rule[]; readonly restrictions: readonly AppliedRestriction[] };
@@ -68,6 +72,7 @@ export type PolicyDecision = {
   readonly grant: Grant;
   readonly rules: CombinedRules;
   readonly restrictions: CombinedRestrictions;
+  readonly sources: CombinedSource;
 };
 
 /**
@@ -96,6 +101,7 @@ const guarded = <T>(policy: Policy, session: Session, work: () => T): T => {
       throw undecided('expression-failed', error);
     }
     if (error instanceof EmptyIntersection) throw undecided('empty-intersection', error);
+    if (error instanceof SourcesDisagree) throw undecided('sources-disagree', error);
     throw error;
   }
 };
@@ -280,19 +286,23 @@ const decideBy = (
     templates: [...policy.templates.values()].filter(({ template }) => rules.templates.has(template)),
     embeds: [...rules.embeds.keys()],
   };
+  const opened = asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds);
+  const applying = { rules: matching, restrictions: applied.map(({ rule }) => rule), templates: opened.templates };
+  const sources = evaluateSources(statementsOf(policy, applying), variables);
   const expiryMinutes = Math.min(...rules.expiryMinutes.map(({ value }) => value));
   const grant: Grant = {
-    ...(asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds)),
+    ...opened,
     permissions: permissionsOf(rules, restriction.isDisableMetricCreation),
     accessPermissions: accessPermissionsOf(rules),
     channels: channelsOf(rules, variables.tenant.id),
     scheduling: schedulingOf(rules, variables.tenant.id),
     expiryMs: expiryMinutes * 60_000,
     timezone: timezoneOf(rules.timezone, variables, asked.timezone),
+    source: sourceOf(sources, opened),
     restriction,
     because: { rules: matching, restrictions: applied },
   };
-  return { grant, rules, restrictions };
+  return { grant, rules, restrictions, sources };
 };
 
 /**

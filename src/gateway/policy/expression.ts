@@ -36,6 +36,8 @@ export type Expression<Variables> = {
   readonly at: string;
   /** Whether the value can change with time only. */
   readonly readsNow: boolean;
+  /** Whether it reads anything of the user. */
+  readonly readsUser: boolean;
   /** Worst-case number of steps, over all evaluations that one request may need. */
   readonly cost: number;
   readonly evaluate: (variables: Variables) => unknown;
@@ -146,8 +148,8 @@ const tooCostly = (cost: number, source: string, readsNow: boolean): ExpressionE
   offset: 0,
 });
 
-const namesNow = (node: ASTNode): boolean =>
-  (node.op === 'id' && node.args === 'now') || children(node.args).some(namesNow);
+const namesVariable = (node: ASTNode, name: string): boolean =>
+  (node.op === 'id' && node.args === name) || children(node.args).some((child) => namesVariable(child, name));
 
 const fitsType = (type: string, expected: readonly string[]): boolean =>
   type === 'dyn' || expected.includes(type) || (expected.includes('list<string>') && /^list<(T|dyn)>$/.test(type));
@@ -190,7 +192,7 @@ const compileIn =
       if (!fitsType(type, expected)) {
         return { message: `gives ${plan.explain(type)} where ${expected.join(' or ')} is needed`, offset: 0 };
       }
-      const readsNow = namesNow(program.ast);
+      const readsNow = namesVariable(program.ast, 'now');
       const cost = expressionCost(program.ast, shapes) * (readsNow ? evaluationsOverTime : 1);
       if (cost > maxExpressionCost) return tooCostly(cost, source, readsNow);
       const evaluate = (variables: Variables): unknown => {
@@ -200,7 +202,7 @@ const compileIn =
           throw new ExpressionFault(at, source, codeOf(cause));
         }
       };
-      return { source, at, readsNow, cost, evaluate };
+      return { source, at, readsNow, readsUser: namesVariable(program.ast, 'user'), cost, evaluate };
     } catch (error) {
       return describe(error, plan);
     }

@@ -4,6 +4,7 @@ import { isAsStrict } from '../../model/datamart/masks.js';
 import type { AccessPermissions } from '../../model/guest/grant.js';
 import { type BoundValues, intersectBound } from './combine.js';
 import type { Grant } from './decide.js';
+import { sourceFields } from './source-names.js';
 
 const holdsAll = (all: readonly string[], some: readonly string[]): boolean => some.every((item) => all.includes(item));
 
@@ -71,6 +72,7 @@ export const isGrantSubset = (before: Grant, now: Grant): boolean => {
     permissions.every(([name, isOn]) => !isOn || Reflect.get(now.permissions, name) === true) &&
     isAccessSubset(now.accessPermissions ?? {}, before.accessPermissions ?? {}) &&
     now.timezone === before.timezone &&
+    sourceFields.every((field) => now.source[field] === before.source[field]) &&
     isRestrictionSubset(now, before) &&
     areColumnsAsStrict(now, before)
   );

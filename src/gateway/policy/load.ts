@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { atOnce, type Sliced } from '../../platform/work/breathe.js';
 import { checkPolicy, type Part, type Parts, type Place, type PlacedOverride } from './checks.js';
-import { createCompilers } from './expression.js';
+import { type Compile, createCompilers, type PolicyVariables } from './expression.js';
 import { maxPolicyCost } from './expression-cost.js';
 import { collectNames } from './names.js';
 import { compileOverrides } from './overrides.js';
@@ -22,12 +22,14 @@ import {
 } from './schema.js';
 import { type ResolvedSession, resolveSession } from './session-part.js';
 import { createFaults, createSource, type PolicyFault, PolicyFaults, type Source, schemaFaults } from './source.js';
+import { compileSource } from './source-names.js';
 import { compileTenantRule } from './tenant-rule.js';
+import { sourceExpressionsOf } from './tenant-source.js';
 import { keptTexts, type PolicyFile, type PolicyTexts, readPolicyTexts } from './texts.js';
 
 type Costed = { readonly source: string; readonly at: string; readonly cost: number };
 
-const expressionsOf = ({ tenant, roles, rules, restrictions }: Policy): readonly Costed[] => [
+const expressionsOf = ({ tenant, roles, rules, restrictions, templates, sources }: Policy): readonly Costed[] => [
   tenant.key,
   roles,
   ...rules.flatMap(({ when, grant: { timezone } }) =>
@@ -37,6 +39,7 @@ const expressionsOf = ({ tenant, roles, rules, restrictions }: Policy): readonly
     when,
     ...[dashboardFilters, rls, appFilters].flatMap((values) => [...values.values()]),
   ]),
+  ...sourceExpressionsOf({ rules, restrictions, templates, sources }),
 ];
 
 const count = (steps: number): string => steps.toLocaleString('en');
@@ -68,16 +71,19 @@ function* checkCost(policy: Policy, { source, faults }: Part): Sliced<void> {
   }
 }
 
-const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
+const compileTemplates = (
+  { document, own }: Pick<Parts, 'document' | 'own'>,
+  compile: Compile<PolicyVariables>,
+): ReadonlyMap<string, Template> =>
   new Map(
-    Object.entries(document.templates).map(([template, { name, accessSettings, provisioning }]) => [
+    Object.entries(document.templates).map(([template, { name, accessSettings, provisioning, ...names }]) => [
       template,
-      { template, name, provisioning, accessSettings: { ...accessSettings, datamartName: document.datamart } },
+      {
+        ...{ template, name, provisioning, accessSettings: { ...accessSettings, datamartName: document.datamart } },
+        source: compileSource(createCompile(own.source, own.faults), compile, own, ['templates', template], names),
+      },
     ]),
   );
-
-const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
-  [...templatesOf(document).values()].filter(({ template }) => document.onSignUp.includes(template));
 
 type Digests = Pick<Policy, 'digest' | 'meaning' | 'files'>;
 
@@ -89,6 +95,7 @@ function* compilePolicy(
   const { document, own, overrides } = parts;
   const compileAt = ({ source, faults }: Place) => createCompile(source, faults);
   const compilers = createCompilers(session.claims);
+  const templates = compileTemplates(parts, compilers.policy);
   const policy: Policy = {
     file,
     ...digests,
@@ -108,10 +115,11 @@ function* compilePolicy(
       'list<string>',
     ]),
     expiryMinutes: document.expiryMinutes,
-    templates: templatesOf(document),
-    onSignUp: onSignUpOf(document),
+    templates,
+    onSignUp: [...templates.values()].filter(({ template }) => document.onSignUp.includes(template)),
     rules: yield* compileRules(own, compilers.policy),
     restrictions: yield* compileRestrictions(own, compilers.policy),
+    sources: [],
     overrides: new Map(),
   };
   const whole = { ...policy, overrides: yield* compileOverrides(policy, overrides, compilers.policy) };

@@ -7,14 +7,18 @@ import { nearestName } from '../../model/nearest-name.js';
 import type { Unchanging } from '../../platform/http/interface/callable.js';
 import { eachInSteps, type Sliced } from '../../platform/work/breathe.js';
 import type { Part, Parts } from './checks.js';
-import type { RestrictDocument } from './schema.js';
+import type { RestrictDocument, SourceNamesDocument } from './schema.js';
+import { type SourceField, sourceFields } from './source-names.js';
 
 /**
  * A name at its place, `file:line:column`. A metric's `of` is the template or embed that it is hidden on.
  */
 export type PolicyName =
   | {
-      readonly kind: 'workspace' | 'template' | 'embed' | 'dashboardFilter' | 'rlsVariable' | 'metricFilter';
+      readonly kind:
+        | ('workspace' | 'template' | 'embed' | 'dashboardFilter' | 'rlsVariable' | 'metricFilter')
+        /** Of a source that a rule, a restriction, a template or an override names. An expression has no name to check. */
+        | SourceField;
       readonly name: string;
       readonly at: string;
     }
@@ -107,8 +111,36 @@ const restrictionNames = (part: Part): Sliced<readonly (readonly PolicyName[])[]
     restrictNames(part, [...part.path, 'restrictions', index, 'restrict'], restrict),
   );
 
+const namesOfSource = (
+  { source }: Part,
+  path: readonly (string | number)[],
+  document: SourceNamesDocument,
+): readonly PolicyName[] =>
+  sourceFields.flatMap((kind) => {
+    const name = document[kind];
+    return typeof name === 'string' ? [{ kind, name, at: source.at(source.offsetOf([...path, kind])) }] : [];
+  });
+
+function* sourceNames({ document, own, overrides }: Parts): Sliced<readonly PolicyName[]> {
+  const names: (readonly PolicyName[])[] = Object.entries(document.templates).map(([name, template]) =>
+    namesOfSource(own, ['templates', name], template),
+  );
+  for (const { override, ...part } of overrides) names.push(namesOfSource(part, part.path, override));
+  for (const part of [own, ...overrides]) {
+    const { path, rules, restrictions } = part;
+    names.push(
+      ...(yield* eachInSteps(rules, ({ grant }, at) => namesOfSource(part, [...path, 'rules', at, 'grant'], grant))),
+      ...(yield* eachInSteps(restrictions, ({ restrict }, at) =>
+        namesOfSource(part, [...path, 'restrictions', at, 'restrict'], restrict),
+      )),
+    );
+  }
+  return names.flat();
+}
+
 /** Returns every such name of the policy and of its overrides. */
-export function* collectNames({ document, own, overrides }: Parts): Sliced<readonly PolicyName[]> {
+export function* collectNames(parts: Parts): Sliced<readonly PolicyName[]> {
+  const { document, own, overrides } = parts;
   const names: (readonly PolicyName[])[] = [
     [{ kind: 'workspace', name: document.workspace, at: own.source.at(own.source.offsetOf(['workspace'])) }],
     Object.keys(document.templates).map((name) => ({
@@ -123,6 +155,7 @@ export function* collectNames({ document, own, overrides }: Parts): Sliced<reado
   const hasEmbeds = [own, ...overrides].some(({ rules }) => rules.some(({ grant }) => grant.embeds.length > 0));
   for (const part of [own, ...overrides]) names.push((yield* columnNames(part)).flat());
   for (const part of hasEmbeds ? [] : [own, ...overrides]) names.push((yield* ruledNames(part)).flat());
+  names.push(yield* sourceNames(parts));
   return names.flat();
 }
 
@@ -159,6 +192,10 @@ export const nameCatalogue = z.object({
     .array(z.object({ column: z.string(), kind: z.string().nullable(), isComputed: z.boolean() }))
     .nullable()
     .default(null),
+  /** The named datamarts that the service does not have. */
+  missingDatamarts: names.default([]),
+  /** The type of the workspace, if the policy names sources and the service tells the type. */
+  connectionType: z.string().nullable().default(null),
 });
 export type NameCatalogue = Unchanging<z.output<typeof nameCatalogue>>;
 
@@ -236,6 +273,21 @@ const ofRule = (
   return [{ at, name, message: `${mask} does not suit ${JSON.stringify(name)}, which ${what}.` }];
 };
 
+const onSource = (
+  { at, name, kind }: PolicyName,
+  { missingDatamarts, connectionType }: NameCatalogue,
+): readonly UnknownName[] => {
+  const said = JSON.stringify(name);
+  if (kind === 'datamart' && missingDatamarts.includes(name)) {
+    return [{ at, name, message: `${said} is no datamart of the service. Users for whom it applies are denied.` }];
+  }
+  if (connectionType === null || connectionType.startsWith('MULTI_')) return [];
+  const mend =
+    'Make it one of type MULTI_DATASOURCE or MULTI_DATAMART; until then, users for whom it applies are denied';
+  const message = `${kind} ${said} is not read: the policy's workspace is of type ${connectionType} and reads its own source alone. ${mend} unless it is that source.`;
+  return [{ at, name, message }];
+};
+
 const check = (name: PolicyName, catalogue: NameCatalogue): readonly UnknownName[] => {
   const { otherWorkspaces, boards, missing, dashboardsThere, embedsThere } = catalogue;
   switch (name.kind) {
@@ -257,6 +309,9 @@ const check = (name: PolicyName, catalogue: NameCatalogue): readonly UnknownName
       return onDatamart(name, catalogue);
     case 'ruledColumn':
       return ofRule(name, catalogue);
+    case 'datasource':
+    case 'datamart':
+      return onSource(name, catalogue);
     case 'metric': {
       const metrics = boards.find(({ source }) => source === name.of)?.metrics;
       if (metrics === undefined || metrics === null) return [];

@@ -7,12 +7,14 @@ import type { Sliced } from '../../platform/work/breathe.js';
 import type { PlacedOverride } from './checks.js';
 import type { Compile, PolicyVariables } from './expression.js';
 import type { Policy, Template } from './policy.js';
-import { compileRestrictions, compileRules, type RestrictionRule, type Rule } from './rules.js';
+import { compileRestrictions, compileRules, createCompile, type RestrictionRule, type Rule } from './rules.js';
 import type { OverrideDocument } from './schema.js';
+import { compileSource, type SourceStatement } from './source-names.js';
 
 type Override = Pick<OverrideDocument, 'withoutRules' | 'expiryMinutes' | 'templates'> & {
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
+  readonly source: SourceStatement;
 };
 
 const applyTo = (policy: Policy, overrides: readonly Override[]): Policy => {
@@ -31,6 +33,7 @@ const applyTo = (policy: Policy, overrides: readonly Override[]): Policy => {
     // The override's rules come first, so that their timezone takes precedence.
     rules: [...overrides.flatMap(({ rules }) => rules), ...policy.rules.filter(({ name }) => !switchedOff.has(name))],
     restrictions: [...policy.restrictions, ...overrides.flatMap(({ restrictions }) => restrictions)],
+    sources: overrides.map(({ source }) => source),
   };
 };
 
@@ -44,8 +47,11 @@ export function* compileOverrides(
 ): Sliced<ReadonlyMap<string, Policy>> {
   const compiled: Override[] = [];
   for (const part of placed) {
+    const { override, path } = part;
     const rules = yield* compileRules(part, compile);
-    compiled.push({ ...part.override, rules, restrictions: yield* compileRestrictions(part, compile) });
+    const names = compileSource(createCompile(part.source, part.faults), compile, part, path, override);
+    const source: SourceStatement = { of: 'override', name: override.name, names, when: null };
+    compiled.push({ ...override, source, rules, restrictions: yield* compileRestrictions(part, compile) });
   }
   const indexes = new Map<string, number[]>();
   placed.forEach(({ override }, index) => {

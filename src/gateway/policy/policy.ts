@@ -4,6 +4,7 @@ import type { Expression, SessionVariables } from './expression.js';
 import type { PolicyName } from './names.js';
 import type { RestrictionRule, Rule } from './rules.js';
 import type { TemplateSettings } from './schema.js';
+import type { SourceExpressions, SourceStatement } from './source-names.js';
 import type { TenantRule } from './tenant-rule.js';
 import type { PolicyFile } from './texts.js';
 
@@ -14,6 +15,8 @@ export type Template = {
   readonly name: string;
   readonly accessSettings: TemplateSettings & { readonly datamartName: string };
   readonly provisioning: 'required' | 'best-effort';
+  /** The source that tokens read which open this template. */
+  readonly source: SourceExpressions;
 };
 
 /** A checked policy for tenants without overrides. `policyFor` returns the policy of a tenant. */
@@ -41,6 +44,8 @@ export type Policy = {
   readonly onSignUp: readonly Template[];
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
+  /** What the overrides of this tenant say about its source. */
+  readonly sources: readonly SourceStatement[];
   /** The policy of each tenant with overrides, by clientId. These policies have no overrides themselves. */
   readonly overrides: ReadonlyMap<string, Policy>;
 };

@@ -15,6 +15,7 @@ import {
   type Union,
 } from './combine.js';
 import type { PolicyDecision } from './decide.js';
+import { sourceFields } from './source-names.js';
 
 /**
  * One rule's or restriction's contribution to a field. `at` is the place of its `when`, and `valueAt` the place of its
@@ -102,6 +103,18 @@ const recordTimezone = ({ timezone }: CombinedRules, value: string | null): Fiel
   ),
 });
 
+/** Returns a record for each name of a source. Those who name it agree, so each of them counts. */
+const recordSource = ({ grant, sources }: PolicyDecision): readonly FieldRecord[] =>
+  sourceFields.flatMap((field) => {
+    const value = grant.source[field];
+    if (value === undefined) return [];
+    const from = sources[field].map(({ statement: { name, when, names }, value: says }): Contributor => {
+      const valueAt = names[field]?.at ?? '';
+      return { name, at: when?.at ?? valueAt, valueAt, says, counts: true };
+    });
+    return [{ field, value, from }];
+  });
+
 /**
  * Returns a record for each filter or variable that restrictions bind. Its value is null if they allow no common value.
  */
@@ -146,7 +159,8 @@ const recordRestrictions = (combined: CombinedRestrictions): readonly FieldRecor
 /**
  * Returns the records of a decision, in the order of the table in combine.ts. Each item of a set has its own record.
  */
-export const recordOf = ({ grant, rules, restrictions }: PolicyDecision): readonly FieldRecord[] => {
+export const recordOf = (decision: PolicyDecision): readonly FieldRecord[] => {
+  const { grant, rules, restrictions } = decision;
   const templates = grant.templates.map(({ template }) => template);
   const permissions = Object.keys(grant.permissions).filter((name) => rules.permissions.has(name));
   return [
@@ -161,6 +175,7 @@ export const recordOf = ({ grant, rules, restrictions }: PolicyDecision): readon
     ),
     recordExpiry(rules, grant.expiryMs),
     recordTimezone(rules, grant.timezone),
+    ...recordSource(decision),
     ...recordRestrictions(restrictions),
   ];
 };

@@ -5,6 +5,7 @@ import type { Part } from './checks.js';
 import type { Compile, Expression, PolicyVariables } from './expression.js';
 import type { GrantDocument, RestrictDocument } from './schema.js';
 import type { Faults, Path, Source } from './source.js';
+import { compileSource, type SourceExpressions, type SourceField } from './source-names.js';
 
 type PolicyExpression = Expression<PolicyVariables>;
 type Values = ReadonlyMap<string, PolicyExpression>;
@@ -12,13 +13,17 @@ type Values = ReadonlyMap<string, PolicyExpression>;
 export type Rule = {
   readonly name: string;
   readonly when: PolicyExpression;
-  readonly grant: Omit<GrantDocument, 'timezone'> & { readonly timezone: PolicyExpression | 'request' | null };
+  readonly grant: Omit<GrantDocument, 'timezone' | SourceField> & {
+    readonly timezone: PolicyExpression | 'request' | null;
+    readonly source: SourceExpressions;
+  };
 };
 
 export type RestrictionRule = {
   readonly name: string;
   readonly when: PolicyExpression;
-  readonly restrict: Omit<RestrictDocument, 'dashboardFilters' | 'rls' | 'appFilters'> & {
+  readonly restrict: Omit<RestrictDocument, 'dashboardFilters' | 'rls' | 'appFilters' | SourceField> & {
+    readonly source: SourceExpressions;
     readonly dashboardFilters: Values;
     readonly rls: Values;
     readonly appFilters: Values;
@@ -42,7 +47,7 @@ export const createCompile =
     const result = compile({ source: text, at, expected, isPresenceRefused });
     if ('evaluate' in result) return result;
     faults.add(source.offsetIn(path, text, result.offset), `${path.join('.')}: ${result.message}`);
-    return { source: text, at, readsNow: false, cost: 0, evaluate: () => undefined };
+    return { source: text, at, readsNow: false, readsUser: false, cost: 0, evaluate: () => undefined };
   };
 
 const filterTypes = ['string', 'list<string>', 'int', 'double', 'bool'];
@@ -50,7 +55,7 @@ const filterTypes = ['string', 'list<string>', 'int', 'double', 'bool'];
 export const compileRules = (part: Part, compile: Compile<PolicyVariables>): Sliced<readonly Rule[]> => {
   const compileAt = createCompile(part.source, part.faults);
   return eachInSteps(part.rules, ({ name, when, grant }, index): Rule => {
-    const { timezone, ...rest } = grant;
+    const { timezone, datasource, datamart, ...rest } = grant;
     const path = [...part.path, 'rules', index];
     return {
       name,
@@ -61,6 +66,7 @@ export const compileRules = (part: Part, compile: Compile<PolicyVariables>): Sli
           timezone === undefined || timezone === 'request'
             ? (timezone ?? null)
             : compileAt(compile, [...path, 'grant', 'timezone'], timezone, ['string']),
+        source: compileSource(compileAt, compile, part, [...path, 'grant'], { datasource, datamart }),
       },
     };
   });
@@ -73,6 +79,7 @@ export const compileRestrictions = (
   const compileAt = createCompile(part.source, part.faults);
   return eachInSteps(part.restrictions, ({ name, when, restrict }, index): RestrictionRule => {
     const path = [...part.path, 'restrictions', index];
+    const { datasource, datamart, ...rest } = restrict;
     const compileValues = (field: 'dashboardFilters' | 'rls' | 'appFilters'): Values =>
       new Map(
         Object.entries(restrict[field]).map(([key, text]) => [
@@ -84,7 +91,8 @@ export const compileRestrictions = (
       name,
       when: compileAt(compile, [...path, 'when'], when, ['bool'], true),
       restrict: {
-        ...restrict,
+        ...rest,
+        source: compileSource(compileAt, compile, part, [...path, 'restrict'], { datasource, datamart }),
         dashboardFilters: compileValues('dashboardFilters'),
         rls: compileValues('rls'),
         appFilters: compileValues('appFilters'),

@@ -26,6 +26,25 @@ export const templateName = z
 const expression = z.string().min(1).max(4000);
 export const minutes = z.number().int().min(1).max(10_080);
 
+/** A name of the service. An expression is written as a mapping, since `tenant.id` could be a name too. */
+const sourceName = z.union([
+  identifier,
+  z.strictObject({ expression: expression.describe('CEL over user, tenant and now that returns the name.') }),
+]);
+
+/**
+ * What a rule, a restriction, a template or an override may name. All that apply to a request must agree; the workspace
+ * must be of type MULTI_DATASOURCE or MULTI_DATAMART.
+ */
+const sourceNames = {
+  datasource: sourceName
+    .optional()
+    .describe('The datasource that the token reads: a name, or `{ expression: ... }`. Becomes datasourceName.'),
+  datamart: sourceName
+    .optional()
+    .describe('The datamart that the token reads: a name, or `{ expression: ... }`. Becomes datamartName.'),
+};
+
 const off = (about: string) => z.boolean().default(false).describe(`${about} Left out: off.`);
 
 /**
@@ -68,6 +87,7 @@ const template = z.strictObject({
     .describe(
       "What happens if the tenant's copy cannot be created now: best-effort leaves it out of the answer; otherwise the request is refused.",
     ),
+  ...sourceNames,
 });
 
 const columns = z
@@ -139,6 +159,7 @@ const grant = z
     timezone: expression
       .optional()
       .describe('CEL that returns an IANA name, or the word `request`: the body of the request then sets it.'),
+    ...sourceNames,
   })
   .refine(({ templates, embeds }) => templates.length + embeds.length > 0, 'grants neither templates nor embeds')
   .refine(({ schedule, addressDomains }) => schedule === true || addressDomains.length === 0, {
@@ -189,6 +210,7 @@ const restrict = z
         `What is shown of a column, by schema.table.column: ${maskForms}. The restrictions themselves compare what is stored.`,
       ),
     isDisableMetricCreation: z.literal(true).optional().describe('The end user may not create metrics.'),
+    ...sourceNames,
   })
   .refine(
     ({ show: _, ...value }) => Object.values(value).some((part) => part === true || Object.keys(part ?? {}).length > 0),
@@ -268,6 +290,7 @@ const override = z
     restrictions: restrictions
       .default([])
       .describe('Restrictions only for these tenants, in addition to those of the policy.'),
+    ...sourceNames,
   })
   .refine(
     ({ name: _, clientIds: __, ...changes }) =>
@@ -339,5 +362,6 @@ export const policySchema = z.strictObject({
 export type PolicyDocument = z.output<typeof policySchema>;
 export type TenantFileDocument = z.output<typeof tenantFileSchema>;
 export type OverrideDocument = PolicyDocument['tenants'][number];
+export type SourceNamesDocument = Pick<OverrideDocument, keyof typeof sourceNames>;
 export type GrantDocument = PolicyDocument['rules'][number]['grant'];
 export type RestrictDocument = PolicyDocument['restrictions'][number]['restrict'];

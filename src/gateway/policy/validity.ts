@@ -8,6 +8,7 @@ import type { Session } from '../authenticate/signed-session.js';
 import { ExpressionFault, type PolicyVariables } from './expression.js';
 import { celMoment } from './moment.js';
 import type { Policy } from './policy.js';
+import { sourceExpressionsOf } from './tenant-source.js';
 
 type TimedExpression = Policy['rules'][number]['when'];
 
@@ -22,7 +23,8 @@ const minuteMs = 60_000;
 const longestMs = 60 * minuteMs;
 const shortestMs = 1000;
 
-const timedOf = ({ rules, restrictions }: Policy): Timed => {
+const timedOf = (policy: Policy): Timed => {
+  const { rules, restrictions } = policy;
   const conditions = [...rules, ...restrictions].map(({ when }) => when);
   const timezones = rules.flatMap(({ grant: { timezone } }) =>
     timezone === null || timezone === 'request' ? [] : [timezone],
@@ -32,7 +34,7 @@ const timedOf = ({ rules, restrictions }: Policy): Timed => {
   );
   return {
     conditions: conditions.filter(({ readsNow }) => readsNow),
-    values: [...timezones, ...filters].filter(({ readsNow }) => readsNow),
+    values: [...timezones, ...filters, ...sourceExpressionsOf(policy)].filter(({ readsNow }) => readsNow),
   };
 };
 

@@ -10,7 +10,9 @@ import { UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { deleteDashboard } from '../../service/dashboards/contract/dashboards.js';
 import { createDashboardEmbed } from '../../service/dashboards/contract/embeds.js';
 import type { Audit } from '../audit/audit.js';
+import { undecided } from '../policy/decide.js';
 import type { Policy, Template } from '../policy/policy.js';
+import { tenantSourceOf } from '../policy/tenant-source.js';
 import { unavailable } from '../upstream/unavailable.js';
 import type { CopyLocation, CopyResult, CopyTarget, PriorState, ProvisionLedger } from './ledger.js';
 import {
@@ -50,7 +52,7 @@ export type MakeRequest = {
 
 /**
  * Ensures that the copy exists and is verified. Throws UPSTREAM_UNAVAILABLE, NO_TENANT if the service accepts no such
- * client, or TENANT_SUSPENDED if the client was deleted.
+ * client, POLICY_UNDECIDED if it refuses the tenant's datamart, or TENANT_SUSPENDED if the client was deleted.
  */
 export type MakeDashboard = (making: MakeRequest) => Promise<void>;
 
@@ -64,9 +66,31 @@ export const tenantDeleted = (): Refusal =>
     reason: 'tenant-deleted',
   });
 
-const create = async (
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Refusal && error.cause instanceof UpstreamRefusal ? error.cause.code : undefined;
+
+/**
+ * Creates the copy on the policy's datamart, which its template was written for, whatever source its tokens name. A
+ * client that this datamart does not have gets its copy on the datamart that its users read.
+ */
+const create = async (options: MakeOptions, run: Run): Promise<'created' | 'exists'> => {
+  const { policy, template, clientId } = run;
+  try {
+    return await createOn(options, run, template.accessSettings.datamartName);
+  } catch (error) {
+    const source = tenantSourceOf(policy, clientId, template.template);
+    const own = 'names' in source ? source.names.datamart : undefined;
+    if (codeOf(error) !== 'CLIENT_ID_ERROR' || own === undefined) throw error;
+    return await createOn(options, run, own).catch((second: unknown) => {
+      throw codeOf(second) === 'INVALID_DATAMART_NAME' ? undecided('mint-field-refused', second) : second;
+    });
+  }
+};
+
+const createOn = async (
   { upstream, capabilities }: MakeOptions,
   { policy, template, copy: { clientId, dashboardId } }: Run,
+  datamartName: string,
 ): Promise<'created' | 'exists'> => {
   const { isAllowDashboardCreation, ...accessSettings } = template.accessSettings;
   // A service that does not know the setting would refuse the copy.
@@ -81,7 +105,7 @@ const create = async (
       metricImportMode: 'METRIC',
       name: template.name,
       isRenameDashboard: true,
-      accessSettings: { ...accessSettings, ...(allowsBoards ? { isAllowDashboardCreation } : {}) },
+      accessSettings: { ...accessSettings, datamartName, ...(allowsBoards ? { isAllowDashboardCreation } : {}) },
       metadata: { guestlist: { template: template.template, clientId } },
     });
     return 'created';

@@ -6,11 +6,12 @@ import { z } from 'zod';
 import type { DashboardContent, TriedMetric } from '../../model/dashboard/dashboard.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Policy } from '../policy/policy.js';
-import { type Copies, createCopies } from './copies.js';
+import { createCopies } from './copies.js';
 import { type DriftContext, detectDrift, rememberVersions } from './drift.js';
 import { recordTemplate } from './editions.js';
 import type { RolloutLedger, TenantDashboard } from './model.js';
 import type { TemplateVersions } from './template-versions.js';
+import { tryMetrics } from './try-metrics.js';
 import { listUnreadable, type UnreadableDeps } from './unreadable.js';
 
 export type CheckDeps = UnreadableDeps & {
@@ -82,8 +83,7 @@ const contentAfter = async (context: DriftContext, copy: TenantDashboard): Promi
 };
 
 const checkCopy = async (
-  copies: Copies,
-  context: DriftContext,
+  context: DriftContext & { readonly policy: Policy },
   copy: TenantDashboard,
   seesData: boolean,
 ): Promise<{ readonly metrics: number; readonly faults: readonly CheckFault[] }> => {
@@ -92,7 +92,7 @@ const checkCopy = async (
     const faults: CheckFault[] = [];
     // One call for each metric, so that none waits for the others.
     for (const metric of seesData ? content.metrics : []) {
-      const tried = await copies.tryOut(copy, { ...content, layout: [], metrics: [metric] }, true);
+      const tried = await tryMetrics(context, copy, { ...content, layout: [], metrics: [metric] }, true);
       faults.push(...tried.flatMap((one) => faultsOf(copy.clientId, one)));
     }
     return { metrics: content.metrics.length, faults };
@@ -128,10 +128,10 @@ export const checkTemplate = async (deps: CheckDeps, policy: Policy, input: Chec
     ({ name, message }): CheckFault => ({ level: 'error', clientId: null, metric: name, text: message }),
   );
   const known = await versions.list(input.template);
-  const context = { target, known, findVersion: rememberVersions(versions), copies };
+  const context = { target, known, findVersion: rememberVersions(versions), copies, policy };
   const checked = [];
   for (const copy of await listCopies(deps, input)) {
-    checked.push({ clientId: copy.clientId, ...(await checkCopy(copies, context, copy, input.seesData)) });
+    checked.push({ clientId: copy.clientId, ...(await checkCopy(context, copy, input.seesData)) });
   }
   return {
     ...{ template: input.template, version: target.version },

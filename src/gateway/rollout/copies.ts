@@ -10,6 +10,7 @@ import {
   replaceDashboardContent,
   tryDashboardContent,
 } from '../../service/dashboards/contract/content.js';
+import type { SourceNames } from '../policy/source-names.js';
 import type { TenantDashboard } from './model.js';
 
 /** The current content of a copy. `digest` comes from the service and identifies exactly this content. */
@@ -27,13 +28,14 @@ export type Copies = {
    */
   readonly find: (dashboard: TenantDashboard) => Promise<Copy | undefined>;
   /**
-   * Runs the content's metrics for the tenant that owns the copy, and writes nothing. Throws a Refusal if the service
-   * refuses the content or cannot be reached.
+   * Runs the content's metrics for the tenant that owns the copy, on this source, and writes nothing. Throws a Refusal
+   * if the service refuses the content or the source, or cannot be reached.
    */
   readonly tryOut: (
     dashboard: Pick<TenantDashboard, 'dashboardId'>,
     content: DashboardContent,
-    isMeasured?: boolean,
+    source: SourceNames,
+    isMeasured: boolean,
   ) => Promise<readonly TriedMetric[]>;
   /** Throws a Refusal if the service refuses the content or cannot be reached. */
   readonly replace: (dashboard: TenantDashboard, content: DashboardContent, expectedDigest: string) => Promise<Written>;
@@ -81,9 +83,14 @@ export const createCopies = (upstream: Call, workspaceName: string): Copies => (
       { reason: 'dashboard-of-a-stranger' },
     );
   },
-  tryOut: async ({ dashboardId }, content, isMeasured) => {
+  tryOut: async ({ dashboardId }, content, { datasource, datamart }, isMeasured) => {
     try {
-      const input = { dashboardId, workspaceName, content, ...(isMeasured === true ? { isMeasured } : {}) };
+      const input = {
+        ...{ dashboardId, workspaceName, content },
+        ...(isMeasured ? { isMeasured } : {}),
+        ...(datasource === undefined ? {} : { datasourceName: datasource }),
+        ...(datamart === undefined ? {} : { datamartName: datamart }),
+      };
       return (await upstream(tryDashboardContent, input)).data;
     } catch (error) {
       if (error instanceof Refusal) throw error;

@@ -180,10 +180,10 @@ const applyToNew = async (run: Run, work: ApplyContext): Promise<number> => {
  * Applies the roll-out to each cohort in turn and returns the state that it ends in: `paused` after a cohort, if that is
  * wanted and others wait.
  */
-const applyAll = async (run: Run): Promise<RolloutState> => {
+const applyAll = async (run: Run, policy: Policy): Promise<RolloutState> => {
   const { ledger, rollout } = run;
   const work = await openWork(run);
-  if (await isTrialFailed(run, work)) return 'stopped';
+  if (await isTrialFailed(run, { ...work, policy })) return 'stopped';
   const { steps, maxFailures, isPausing = false } = rollout.options;
   for (let cohort = 0; cohort <= steps.length; cohort += 1) {
     const open = (await ledger.count(rollout.id)).filter(({ state }) => state === 'waiting' || state === 'prepared');
@@ -304,7 +304,7 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
     await lease.release();
     throw error;
   }
-  return startUnder(deps, rollout, lease, ['running', applyAll]);
+  return startUnder(deps, rollout, lease, ['running', (run) => applyAll(run, policy)]);
 };
 
 /**
@@ -332,7 +332,7 @@ const workLeft = async (
   try {
     await assertMayGoOn(deps, policy, rollout);
     // Only the copies that were added at its end are left.
-    return rollout.state === 'finished' ? ['finished', finishesAtOnce] : ['running', applyAll];
+    return rollout.state === 'finished' ? ['finished', finishesAtOnce] : ['running', (run) => applyAll(run, policy)];
   } catch (error) {
     const isSaid = error instanceof UpstreamRefusal || (error instanceof Refusal && finalCodes.includes(error.code));
     if (isSaid) return ['running', stopsAtOnce];
@@ -349,7 +349,7 @@ export const createRollouts = (deps: RolloutDeps): Rollouts => ({
     if (!['running', 'paused', 'stopped'].includes(rollout.state))
       throw conflict(`Roll-out ${id} is ${rollout.state}: only one that was paused, stopped or interrupted goes on.`);
     await assertMayGoOn(deps, policy, rollout);
-    return startStored(deps, rollout, ['running', applyAll]);
+    return startStored(deps, rollout, ['running', (run) => applyAll(run, policy)]);
   },
   rollback: async (id) => {
     const rollout = await loadRollout(deps.ledger, id);

@@ -5,13 +5,15 @@
 import { canonicalJson } from '../../model/canonical-json.js';
 import type { DashboardContent, TriedMetric } from '../../model/dashboard/dashboard.js';
 import { Refusal } from '../../model/refusal.js';
-import type { Copies } from './copies.js';
+import type { Policy } from '../policy/policy.js';
 import { type Drift, type DriftContext, detectDrift } from './drift.js';
 import type { Rollout, RolloutItem, RolloutLedger } from './model.js';
+import { tryMetrics } from './try-metrics.js';
 
 export type TrialContext = DriftContext & {
   readonly rollout: Rollout;
   readonly ledger: Pick<RolloutLedger, 'count' | 'listIds' | 'findItem' | 'settle'>;
+  readonly policy: Policy;
 };
 
 /** How many tenants of the first step stand in for a canary, if the roll-out names none. */
@@ -44,12 +46,12 @@ const faultOf = ({ metricId, name, message }: TriedMetric): string =>
   `metric ${JSON.stringify(name)} (${metricId}) fails for this tenant: ${message ?? 'no reason is given'}`;
 
 /** Returns the first fault of a changed metric, or null. One call for each metric, so that none waits for the others. */
-const tryItem = async (copies: Copies, context: TrialContext, item: RolloutItem): Promise<string | null> => {
+const tryItem = async (context: TrialContext, item: RolloutItem): Promise<string | null> => {
   const drift = await detectDrift(context, item, context.rollout.options.isAdopting);
   if (!isWritten(context.rollout, drift)) return null;
   const { content } = drift.merge;
   for (const metric of changedMetrics(drift.copy.content, content)) {
-    const tried = await copies.tryOut(item, { ...content, layout: [], metrics: [metric] });
+    const tried = await tryMetrics(context, item, { ...content, layout: [], metrics: [metric] });
     const failed = tried.find(({ outcome }) => outcome === 'failed');
     if (failed !== undefined) return faultOf(failed);
   }
@@ -64,12 +66,12 @@ export type TrialFailure = { readonly clientId: string; readonly fault: string }
  * not write then.
  */
 export const tryCanaries = async (context: TrialContext): Promise<readonly TrialFailure[]> => {
-  const { rollout, ledger, copies } = context;
+  const { rollout, ledger } = context;
   const failures: TrialFailure[] = [];
   for (const dashboardId of await listCanaries(context)) {
     const item = await ledger.findItem({ rolloutId: rollout.id, dashboardId });
     if (item === undefined) continue;
-    const fault = await tryItem(copies, context, item).catch((error: unknown) => {
+    const fault = await tryItem(context, item).catch((error: unknown) => {
       if (error instanceof Refusal) return error.message;
       throw error;
     });

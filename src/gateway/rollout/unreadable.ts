@@ -1,8 +1,9 @@
 /** A template is not rolled out while a metric of it reads a table whose rows belong to nobody: no query answers it. */
 import { Refusal } from '../../model/refusal.js';
-import type { Call } from '../../platform/http/interface/client.js';
+import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { listUnreadableMetrics } from '../../service/dashboards/contract/content.js';
 import type { Policy } from '../policy/policy.js';
+import { datamartsOf } from '../policy/tenant-source.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import type { TemplateVersion } from './template-versions.js';
 
@@ -16,17 +17,30 @@ type Target = Pick<TemplateVersion, 'template' | 'content'>;
 /** Empty for a service that cannot say it: the trial of the canary tenants, and each query, refuse such a metric too. */
 export const listUnreadable = async (
   { upstream, capabilities }: UnreadableDeps,
-  { workspace, templates }: Policy,
+  policy: Policy,
   { template, content }: Target,
 ): Promise<readonly Unreadable[]> => {
-  const settings = templates.get(template)?.accessSettings;
+  const settings = policy.templates.get(template)?.accessSettings;
   if (settings === undefined || !(await capabilities.supports('list-unreadable-metrics'))) return [];
-  const { datamartName, tableTenancySettings } = settings;
-  const { data } = await upstream(listUnreadableMetrics, {
-    ...{ dashboardId: template, workspaceName: workspace, datamartName, content },
-    ...(tableTenancySettings === undefined ? {} : { tableTenancySettings }),
-  });
-  return data;
+  const { tableTenancySettings } = settings;
+  const found = new Map<string, Unreadable>();
+  for (const datamartName of datamartsOf(policy, template)) {
+    const asked = {
+      ...{ dashboardId: template, workspaceName: policy.workspace, datamartName, content },
+      ...(tableTenancySettings === undefined ? {} : { tableTenancySettings }),
+    };
+    const isOwn = datamartName === policy.datamart;
+    const { data } = await upstream(listUnreadableMetrics, asked).catch((error: unknown) => {
+      // No token reads a datamart that is not there. The check of the policy's names reports it.
+      if (!isOwn && error instanceof UpstreamRefusal && error.code === 'INVALID_DATAMART') return { data: [] };
+      throw error;
+    });
+    for (const one of data) {
+      const message = isOwn ? one.message : `On datamart ${JSON.stringify(datamartName)}: ${one.message}`;
+      if (!found.has(one.metricId)) found.set(one.metricId, { ...one, message });
+    }
+  }
+  return [...found.values()];
 };
 
 const mostNamed = 5;

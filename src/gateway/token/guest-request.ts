@@ -186,5 +186,7 @@ export const guestRequestOf = async (
     },
     permissions: await permissionsFor(capabilities, grant),
     expiryTime: grant.expiryMs,
+    ...(grant.source.datasource === undefined ? {} : { datasourceName: grant.source.datasource }),
+    ...(grant.source.datamart === undefined ? {} : { datamartName: grant.source.datamart }),
   };
 };

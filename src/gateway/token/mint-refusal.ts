@@ -26,6 +26,12 @@ const setupCodes: ReadonlySet<string> = new Set([
   'INVALID_DATAMART_NAME',
 ]);
 
+/** Codes that refuse the source which the policy names, if it names one. */
+const sourceCodes: ReadonlySet<string> = new Set(['DATASOURCE_NAME_ERROR', 'INVALID_DATAMART_NAME']);
+
+const isOfSource = ({ code }: UpstreamRefusal, { datasourceName, datamartName }: GuestTokenRequest): boolean =>
+  sourceCodes.has(code) && (datasourceName !== undefined || datamartName !== undefined);
+
 /** Returns the error to throw for an error of a mint. */
 export const mintErrorOf = (error: unknown, request: GuestTokenRequest): unknown => {
   if (error instanceof Unavailable && error.cause instanceof UpstreamRefusal) {
@@ -39,7 +45,8 @@ export const mintErrorOf = (error: unknown, request: GuestTokenRequest): unknown
       cause,
     });
   }
-  if (!isContent(error) || setupCodes.has(error.code)) return unavailable('mint-refused', cause);
+  if (!isContent(error) || (setupCodes.has(error.code) && !isOfSource(error, request)))
+    return unavailable('mint-refused', cause);
   return new Refusal(
     'POLICY_UNDECIDED',
     "The analytics service refuses what the policy asks for this user, so nothing is shown. The gateway's log names the field; retrying does not help.",
@@ -65,7 +72,7 @@ const fieldsByCode: Readonly<Partial<Record<string, readonly string[]>>> = {
   APP_FILTER_PARAM_ERROR: ['appFilters', 'dashboardAppFilters'],
   RLS_SETTINGS_PARAM_ERROR: ['rlsSettings'],
   DASHBOARD_PARAM_ERROR: ['allowedEmbeds', 'hideDashboardMetrics'],
-  DATASOURCE_NAME_ERROR: ['datasourceName'],
+  DATASOURCE_NAME_ERROR: ['datasourceName', 'datamartName'],
 };
 
 /** Members of a response that contain the name of the refused field. */

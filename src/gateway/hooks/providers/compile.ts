@@ -111,7 +111,7 @@ export const compileProvider = ({ name, setting, secrets, at }: HookProvider): P
     const compiled = compileOfEvent({ source, at: place, expected });
     if ('evaluate' in compiled) return compiled;
     faults.push({ at: place, message: `gateway.hooks.providers.${[name, ...field].join('.')}: ${compiled.message}` });
-    return { source, at: place, readsNow: false, cost: 0, evaluate: () => undefined };
+    return { source, at: place, readsNow: false, readsUser: false, cost: 0, evaluate: () => undefined };
   };
   const adapter = adapterOf(setting, compile);
   const when = setting.when === undefined ? undefined : compile(['when'], setting.when, ['bool']);
