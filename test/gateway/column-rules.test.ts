@@ -166,6 +166,7 @@ describe('the tools of a policy', () => {
     });
     const catalogue: NameCatalogue = {
       ...{ otherWorkspaces: null, boards: [], missing: [], dashboardsThere: [], embedsThere: [], tables: null },
+      ...{ missingDatamarts: [], connectionType: null },
       allColumns: [
         { column: email, kind: 'text', isComputed: false },
         { column: salary, kind: 'integer', isComputed: false },

@@ -9,6 +9,7 @@ import { datamartsOf, tenantSourceOf } from '../../src/gateway/policy/tenant-sou
 import { readsTime } from '../../src/gateway/policy/validity.js';
 import { askedNames, readCatalogue } from '../../src/gateway/policy-names/read-catalogue.js';
 import { explainGrant } from '../../src/gateway/policy-tools/explain.js';
+import { runPolicyTests } from '../../src/gateway/policy-tools/test.js';
 import { createCopies } from '../../src/gateway/rollout/copies.js';
 import { tryMetrics } from '../../src/gateway/rollout/try-metrics.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
@@ -251,6 +252,19 @@ describe('the policy', () => {
     const { denial } = await explainGrant({ policy: disagreeing, of });
     expect(denial).toMatchObject({ code: 'POLICY_UNDECIDED', reason: 'sources-disagree' });
     expect(denial?.message).toMatch(/rule "all" \(test\.yaml:\d+:\d+\), template "delays"/);
+  });
+
+  it('is tested for the source, and for none where a test names none', async () => {
+    const policy = policyOf(documentOf({ grant: { datamart: byTenant } }));
+    const differencesFor = async (expect: object) => {
+      const test = { name: 't', at: 't:1:1', claims: { sub: 's', iss: 'i', org_id: 'b' }, body: {}, now: new Date(0) };
+      const whole = { ...test, expect: { tenant: 'b', templates: ['delays'], ...expect } };
+      const report = await runPolicyTests([{ file: 't', policy: 'p', tests: [whole] }], () => policy);
+      return report.files.flatMap(({ results }) => results.flatMap(({ differences }) => differences));
+    };
+    expect(await differencesFor({ datamart: 'sales2' })).toEqual([]);
+    for (const wrong of [{}, { datamart: 'sales' }])
+      expect(await differencesFor(wrong)).toEqual([expect.objectContaining({ field: 'datamart', actual: 'sales2' })]);
   });
 
   it('reports plain names that the service lacks, and a workspace that reads one source', async () => {

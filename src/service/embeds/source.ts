@@ -100,8 +100,7 @@ export const loadSourceScope = async (
   return { scope: { datamartId: datamart.id, datasourceId }, datamart };
 };
 
-export const isUnscoped = ({ datamartId, datasourceId }: NamedSource): boolean =>
-  datamartId === null && datasourceId === null;
+const isUnscoped = ({ datamartId, datasourceId }: NamedSource): boolean => datamartId === null && datasourceId === null;
 
 /**
  * Returns the datamart that an embed reads. In a workspace with one source: the datamart that the embed names, or else
