@@ -1,7 +1,7 @@
 /** Masked and hidden columns in custom columns, expressions, SQL and conditions. The random cases: test/isolation/columns.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
-import { type ColumnRules, withColumnRules } from '../../src/model/datamart/column-rules.js';
+import { type ColumnRules, namesHidden, withColumnRules } from '../../src/model/datamart/column-rules.js';
 import type { Datamart } from '../../src/model/datamart/datamart.js';
 import type { Condition } from '../../src/model/filter/filter.js';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
@@ -265,4 +265,11 @@ describe.each(await findKinds())('on %s', (kind) => {
     const answered = await work().catch((error: Error) => error.message);
     expect(JSON.stringify(answered)).not.toMatch(/12345|67890|oops/);
   });
+});
+
+it('a statement whose inner name would become that of an outer table names the hidden column', () => {
+  // Without teams.client, the inner name is people.client, and the condition holds for every row.
+  const sql = 'select name as k from people where client in (select client from teams)';
+  expect(namesHidden(mask({}, ['main.teams.client']), sql, [])).toBe(true);
+  expect(namesHidden(mask({}, ['main.teams.title']), sql, [])).toBe(false);
 });

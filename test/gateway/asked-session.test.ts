@@ -140,6 +140,22 @@ describe('an opaque session', () => {
     expect(new Set(users())).toEqual(new Set(['guestlist-demo|ann', 'our-app|ann']));
   });
 
+  it('is not named by a signed session, also where an issuer without a name accepts any', async () => {
+    const nameless = {
+      ...{ issuer: null, algorithms: ['HS256'] as const, clockToleranceSeconds: 0 },
+      keys: secretKeys(demoSecret),
+    };
+    const { post, users } = await start(undefined, {}, { issuers: [nameless] });
+    expect(await post({ authorization: `Bearer ${sign({ ...analyst, iss: 'our-app' })}` })).toMatchObject(invalid);
+    expect((await post({ authorization: `Bearer ${sign({ ...analyst, iss: 'any-other' })}` })).status).toBe(200);
+    expect(users()).toEqual(['any-other|ann']);
+  });
+
+  it('is found beside a cookie that the app emptied', async () => {
+    const { post } = await start(undefined, { cookies: ['old_session', '_app_session'] });
+    expect((await post({ cookie: 'old_session=; _app_session=one', origin: ownPage })).status).toBe(200);
+  });
+
   it.each(['https://evil.example', 'null', undefined])('is not accepted from a page of %s', async (origin) => {
     const { post, state } = await start();
     const from: Record<string, string> = origin === undefined ? {} : { origin };
@@ -289,6 +305,24 @@ describe("the host's answer", () => {
     expect((await open.cookie()).status).toBe(200);
     open.clock.advance(1);
     expect(await open.cookie()).toMatchObject(unavailable);
+  });
+
+  it('ends a session although the questions of others fail, or the host refuses this one', async () => {
+    const { cookie, state, clock } = await start(undefined, { staleSeconds: 3_600 });
+    expect((await cookie('mine')).status).toBe(200);
+    clock.advance(10_000);
+    state.answer = say('', 500);
+    expect(await cookie('another')).toMatchObject(unavailable);
+    // The failure of another question says nothing of this one.
+    state.answer = nobody;
+    expect(await cookie('mine')).toMatchObject(invalid);
+    state.answer = say(ann);
+    expect((await cookie('mine')).status).toBe(200);
+    clock.advance(10_000);
+    state.answer = say('too large', 431);
+    expect(await cookie('mine')).toMatchObject(unavailable);
+    state.answer = say('', 500);
+    expect(await cookie('mine')).toMatchObject(unavailable);
   });
 
   it('ends a session although an older answer may be used while the host fails', async () => {

@@ -88,6 +88,9 @@ describe.each(presetNames)('the preset %s', (name) => {
     const claims = organizationClaims(preset, 'org_77');
     expect(claims).toBeDefined();
     expect(tenantOf(policy, claims ?? {})).toBe('org_77');
+    // An id that a text replacement would take for a pattern.
+    for (const id of ["acme$'", 'a$$b', '$`acme', '$&'])
+      expect(tenantOf(policy, organizationClaims(preset, id) ?? {})).toBe(id);
   });
 
   it('samples show a login, a login without roles or another form, and two that are refused', () => {

@@ -178,6 +178,29 @@ describe.each(signed)('%s signs the body', (kind) => {
   });
 });
 
+it('an attempt of PropelAuth that is repeated late lifts no suspension, since its event has no moment', async () => {
+  const { event, login } = await start('propelauth');
+  const org = newOrg();
+  await event('created', org, 0, earlier);
+  await event('deleted', org, 1, { sentMs: startMs - 5_000 });
+  const late = await event('created', org, 2, { sentMs: startMs });
+  expect(late.data).toMatchObject({ state: 'suspended', isApplied: false });
+  expect((await login(org)).status).toBe(403);
+});
+
+it.each<[type: unknown]>([[{ toString: 1 }], [{ valueOf: 1, toString: null }], [[]], [7], [null]])(
+  'an event of a custom provider whose kind is %j is no event of a tenant, and no fault of ours',
+  async (type) => {
+    const { send, secret } = await start('custom', {
+      signature: { scheme: 'bearer', header: 'authorization' },
+      read: { id: 'event.id', kind: 'event.type', moment: 'event.at' },
+    });
+    const body = JSON.stringify({ id: randomUUID(), type, at: startMs, account: { id: newOrg() } });
+    const { status, data } = await send({ body, headers: { authorization: `Bearer ${secret}` } });
+    expect([status, data]).toMatchObject([200, { isApplied: false, ignored: 'event-not-mapped' }]);
+  },
+);
+
 describe.each(unsigned)('%s does not sign the body', (kind) => {
   it('deleted is ignored with a log line, and the start says so', async () => {
     const { event, login, lineOf } = await start(kind);

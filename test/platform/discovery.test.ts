@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createJwks } from '../../src/platform/calls/jwks.js';
+import { assertKeysAddress, createJwks } from '../../src/platform/calls/jwks.js';
 import { verifyJwt } from '../../src/platform/keys/jwt.js';
 import { captureLog, createMovableClock } from '../gateway/harness.js';
 import { edPair, jwkOf, type Pair, rsaPair, signWith, startJwks } from '../gateway/signers.js';
@@ -97,6 +97,13 @@ describe('an issuer that is discovered', () => {
     state.instead = undefined;
     clock.advance(60_000);
     expect(await outcome(by(rsa, 'RS256', 'r1'))).toBe('verified');
+  });
+
+  it('a public issuer cannot lead to a server of this machine', () => {
+    const own = 'http://127.0.0.1:9000/keys';
+    expect(() => assertKeysAddress(own, 'https://login.example')).toThrow(/must begin with https/);
+    expect(() => assertKeysAddress(own, 'http://localhost:4000')).not.toThrow();
+    expect(() => assertKeysAddress('https://keys.example', 'https://login.example')).not.toThrow();
   });
 
   it('never takes keys from another place than its document names', async () => {

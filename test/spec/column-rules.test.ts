@@ -170,3 +170,36 @@ test.each<readonly [string, Input, string]>([
   const input = { clientId: 'acme', dataAppName: 'shop', params };
   expect(await refused('createGuestToken INVALID_REQUEST_BODY', house, input)).toContain(words);
 });
+
+test('a table of one’s own that has lost a column says nothing of it, and is not changed without it', async () => {
+  const open = await guest(house, 'acme', {});
+  const definition = {
+    chart: {
+      type: 'table',
+      numbers: [{ measure: 'Secret top', unit: 'EUR' }],
+      rules: [{ measure: 'Secret top', operator: '>', value: 5_000, tone: 'bad' }],
+      bars: ['Revenue'],
+    },
+    from: tableRef('sales'),
+    dimensions: [
+      { name: 'Paid', column: columnRef('sales.paid') },
+      { name: 'Secret region', column: columnRef('sales.region') },
+    ],
+    measures: [
+      { name: 'Revenue', aggregate: 'SUM', column: columnRef('sales.amount') },
+      { name: 'Secret top', aggregate: 'COUNT_DISTINCT', column: columnRef('sales.region') },
+    ],
+  };
+  const made = await ok(house, 'createGuestMetric', { dashboardId, name: 'Mine', definition } as never, {
+    bearer: open,
+  });
+  const { metricId } = made.data;
+  const bearer = await guest(house, 'acme', { hideColumns: [region] });
+  const board = await boardOf(house, bearer, dashboardId);
+  const shown = board.metrics.find((metric) => metric.metricId === metricId);
+  expect(shown?.chart).toMatchObject({ dimensions: ['Paid'], measures: ['Revenue'], bars: ['Revenue'] });
+  expect(JSON.stringify(board)).not.toContain('Secret');
+  for (const change of [{ name: 'Renamed' }, { definition: { chart: { type: 'table' } } }])
+    await refused('updateGuestMetric UNAUTHORIZED', house, { metricId, ...change }, { bearer });
+  await ok(house, 'updateGuestMetric', { metricId, name: 'Renamed' }, { bearer: open });
+});

@@ -6,9 +6,10 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isRecord } from '../../model/is-record.js';
 import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import { rawCookieOf } from '../../platform/http/wire/request.js';
 import type { Log } from '../../platform/logs/log.js';
-import { createHostQuestions, noBody } from '../host/questions.js';
+import { createHostQuestions, noBody, QuestionRefused } from '../host/questions.js';
 import { isTrustedOrigin, type Origins } from './credential.js';
 import { assertInTime, createSessionsByClaims, isTime, maxClaimsLength } from './host-session.js';
 import type { RequestGuard } from './limits.js';
@@ -82,6 +83,9 @@ const claimsIn = (text: string): unknown => {
 /** The claims as JSON, and when they end, in seconds. */
 type LoggedIn = { readonly text: string; readonly exp: number };
 
+/** Whether the status is about what was sent. The host is not away, so nothing older counts in its place. */
+const isAboutRequest = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
+
 /**
  * Returns a reader of the host's answer about a session. Null: nobody is logged in. Its errors contain nothing of the
  * answer.
@@ -91,7 +95,10 @@ export const readAnswer =
   (status: number, text: string): LoggedIn | null => {
     if (status === 401) return null;
     const mend = 'answer 200 with the claims as JSON, or 401 if nobody is logged in';
-    if (status !== 200) throw new Error(`the host's answer about a session has status ${status}: ${mend}`);
+    if (status !== 200) {
+      const message = `the host's answer about a session has status ${status}: ${mend}`;
+      throw isAboutRequest(status) ? new QuestionRefused(message) : new Error(message);
+    }
     const claims = claimsIn(text);
     const isUsable = isRecord(claims) && typeof claims.sub === 'string' && isTime(claims.exp) && isTime(claims.nbf);
     if (!isUsable || text.length > maxClaimsLength)
@@ -102,14 +109,12 @@ export const readAnswer =
     return { text: JSON.stringify({ ...claims, iss: issuer }), exp: Number(exp) };
   };
 
-/** Creates the sessions of one issuer. */
-const createIssuer = ({ issuer, ask }: AskedIssuer, options: AskedSessionsOptions) => {
-  const { clock } = options;
-  const nowSeconds = (): number => Math.floor(clock.now().getTime() / 1000);
-  const sessionBy = createSessionsByClaims();
-  const questions = createHostQuestions<Carried, LoggedIn | null>({
+const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
+
+const createQuestions = ({ issuer, ask }: AskedIssuer, { clock, log }: AskedSessionsOptions) =>
+  createHostQuestions<Carried, LoggedIn | null>({
     address: { ...ask, allowsPrivate: true, maxEntries: maxKnownSessions },
-    ...{ secret: ask.secret, clock, log: options.log },
+    ...{ secret: ask.secret, clock, log },
     what: 'the question to the host who is logged in',
     privateMend: 'give another address',
     refusal: {
@@ -121,21 +126,32 @@ const createIssuer = ({ issuer, ask }: AskedIssuer, options: AskedSessionsOption
     write: ({ headers }) => ({ method: 'GET', headers, body: noBody }),
     read: readAnswer(issuer),
     // A login often keeps the cookie of before, so that nobody is logged in is not kept.
-    secondsOf: (answer) => answer && Math.min(ask.cacheSeconds, Math.max(0, answer.exp - nowSeconds())),
+    secondsOf: (answer) => answer && Math.min(ask.cacheSeconds, Math.max(0, answer.exp - secondsOf(clock))),
   });
+
+/** Creates the sessions of one issuer. */
+const createIssuer = (of: AskedIssuer, options: AskedSessionsOptions) => {
+  const { ask } = of;
+  const sessionBy = createSessionsByClaims();
+  const questions = createQuestions(of, options);
   const sessionOf = (answer: LoggedIn | null): Session => {
     if (answer === null)
       return refuseSession('Nobody is logged in. Log in to the host application first.', 'no-session');
     const session = sessionBy(answer.text);
-    assertInTime(session.claims, nowSeconds());
+    assertInTime(session.claims, secondsOf(options.clock));
     return session;
   };
   const askHost = async (request: IncomingMessage, key: string, carried: Carried): Promise<Session> => {
     const attempt = options.guard?.(request, key);
     attempt?.assertMayVerify();
-    const answer = await questions.ask(key, carried);
-    if (answer === null) await attempt?.failed();
-    return sessionOf(answer);
+    try {
+      const answer = await questions.ask(key, carried);
+      if (answer === null) await attempt?.failed();
+      return sessionOf(answer);
+    } catch (error) {
+      if (error instanceof Refusal && error.cause instanceof QuestionRefused) await attempt?.failed();
+      throw error;
+    }
   };
   return {
     isByAuthorization: ask.headers.includes('authorization'),
@@ -161,6 +177,7 @@ export const createAskedSessions = (options: AskedSessionsOptions): AskedSession
   };
   const byAuthorization = issuers.filter(({ isByAuthorization }) => isByAuthorization);
   return {
+    names: options.asked.map(({ issuer }) => issuer),
     find: (request) => firstOf(request, issuers),
     findByAuthorization: (request) => firstOf(request, byAuthorization),
   };

@@ -50,6 +50,8 @@ export type Session = {
 
 /** The opaque sessions that requests carry. */
 export type AskedSessions = {
+  /** The names of the issuers. No signed session may have one of them. */
+  readonly names: readonly string[];
   /** Returns the session of the first issuer that the request carries anything of. Undefined: it carries nothing. */
   readonly find: (request: IncomingMessage) => Session | Promise<Session> | undefined;
   /** As `find`, for the issuers that take the Authorization header. */
@@ -171,6 +173,8 @@ export const createIdentity = (options: IdentityOptions): Identity => {
     const nowSeconds = secondsOf(clock);
     try {
       const token = await verifyJwt(credential, issuers, nowSeconds, attempt?.assertMayVerify);
+      // An issuer without a name accepts every name that no other one has.
+      if (asked?.names.some((name) => name === token.claims.iss) === true) throw new JwtFault('unknown-issuer');
       const session = sessionOf(token.claims, token.clockToleranceSeconds);
       remembered.set(key, { token, session });
       return session;

@@ -9,6 +9,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Clock } from '../../model/ports.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
+import { shownUrl } from '../../platform/addresses/shown-url.js';
 import { askFrom, Barred, type Outgoing } from '../../platform/calls/outgoing.js';
 import type { Log } from '../../platform/logs/log.js';
 import { createLru } from '../../platform/work/lru.js';
@@ -62,8 +63,15 @@ export type HostQuestions<Asked, Answer> = {
   readonly forget: (isMeant: (answer: Answer) => boolean) => number;
 };
 
+/** The host refused the question: asking again is of no use, and an older answer no longer holds. */
+export class QuestionRefused extends Error {
+  override readonly name = 'QuestionRefused';
+}
+
 type Known<Answer> = {
   readonly answer: Answer;
+  /** When a later question failed. Null: none did. */
+  readonly failedAtMs: number | null;
   readonly askedAtMs: number;
   readonly freshUntilMs: number;
   readonly staleUntilMs: number;
@@ -127,8 +135,7 @@ const createSend = <Asked, Answer>(options: HostQuestionOptions<Asked, Answer>) 
 
 /** Logs the first failure of an outage and its end. Omits the query of the URL. */
 const createOutageLog = <Asked, Answer>({ address, events, what, log }: HostQuestionOptions<Asked, Answer>) => {
-  const { origin, pathname } = new URL(address.url);
-  const url = `${origin}${pathname}`;
+  const url = shownUrl(address.url);
   let isDown = false;
   return (error: unknown): void => {
     if (error !== undefined && !isDown) log.error({ event: events.failed, url, err: error }, `${what} fails`);
@@ -139,6 +146,10 @@ const createOutageLog = <Asked, Answer>({ address, events, what, log }: HostQues
 
 const isBetween = (nowMs: number, from: number, until: number): boolean => nowMs >= from && nowMs < until;
 
+/** Whether a cached answer is used without a question: it is fresh, or the last question failed just now. */
+const holdsAt = ({ freshUntilMs, failedAtMs }: Known<unknown>, nowMs: number): boolean =>
+  nowMs < freshUntilMs || (failedAtMs !== null && isBetween(nowMs, failedAtMs, failedAtMs + restMs));
+
 /** Creates the questions of one kind to one address, with their own cache. */
 export const createHostQuestions = <Asked, Answer>(
   options: HostQuestionOptions<Asked, Answer>,
@@ -148,12 +159,12 @@ export const createHostQuestions = <Asked, Answer>(
   const flights = createSingleFlight<Answer>();
   const send = createSend(options);
   const said = createOutageLog(options);
-  let failedAtMs = Number.NEGATIVE_INFINITY;
   const remember = (key: string, answer: Answer, askedAtMs: number): void => {
     const seconds = options.secondsOf(answer);
     const freshUntilMs = askedAtMs + (seconds ?? 0) * 1000;
     const staleUntilMs = freshUntilMs + address.staleSeconds * 1000;
-    if (seconds !== null && staleUntilMs > askedAtMs) known.set(key, { answer, askedAtMs, freshUntilMs, staleUntilMs });
+    if (seconds !== null && staleUntilMs > askedAtMs)
+      known.set(key, { answer, failedAtMs: null, askedAtMs, freshUntilMs, staleUntilMs });
     else known.delete(key);
   };
   const askHost = async (key: string, asked: Asked, stale: Known<Answer> | undefined): Promise<Answer> => {
@@ -165,9 +176,12 @@ export const createHostQuestions = <Asked, Answer>(
       return answer;
     } catch (error) {
       const cause = causeOf(error, options.what, options.privateMend);
-      failedAtMs = askedAtMs;
       said(cause);
-      if (stale !== undefined) return stale.answer;
+      if (error instanceof QuestionRefused) known.delete(key);
+      else if (stale !== undefined) {
+        known.set(key, { ...stale, failedAtMs: askedAtMs });
+        return stale.answer;
+      }
       throw new Refusal('UPSTREAM_UNAVAILABLE', refusal.message, { reason: refusal.reason, cause });
     }
   };
@@ -176,8 +190,7 @@ export const createHostQuestions = <Asked, Answer>(
     const nowMs = clock.now().getTime();
     const found = known.get(key);
     if (found === undefined || !isBetween(nowMs, found.askedAtMs, found.staleUntilMs)) return {};
-    const holds = nowMs < found.freshUntilMs || isBetween(nowMs, failedAtMs, failedAtMs + restMs);
-    return holds ? { holds: found } : { stale: found };
+    return holdsAt(found, nowMs) ? { holds: found } : { stale: found };
   };
   return {
     ask: (key, asked) => {

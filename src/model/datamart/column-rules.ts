@@ -111,8 +111,9 @@ export const isHiddenColumn = ({ tables }: Pick<Datamart, 'tables'>, ref: Column
   );
 
 /**
- * Whether a text of SQL names a hidden column of a table that it names, and no table that it names shows a column of
- * that name. The engine refuses what this does not find: it reads no hidden column by any name.
+ * Whether a text of SQL names a hidden column of a table that it names. A name that another of its tables has too counts:
+ * without the hidden column, an inner name could be that of an outer table, and the statement would mean something else.
+ * The engine refuses what this does not find: it reads no hidden column by any name.
  */
 export const namesHidden = ({ tables }: Pick<Datamart, 'tables'>, sql: string, near: readonly string[]): boolean => {
   if (!tables.some(({ hiddenColumns }) => hiddenColumns !== undefined)) return false;
@@ -120,11 +121,7 @@ export const namesHidden = ({ tables }: Pick<Datamart, 'tables'>, sql: string, n
   const read = tables.filter(
     ({ tableName }) => words.has(tableName.toLowerCase()) || near.some((one) => one === tableName),
   );
-  const has = (list: readonly DatamartColumn[], name: string): boolean =>
-    list.some(({ columnName }) => columnName.toLowerCase() === name.toLowerCase());
   return read.some(({ hiddenColumns = [] }) =>
-    hiddenColumns.some(
-      ({ columnName }) => words.has(columnName.toLowerCase()) && !read.some(({ columns }) => has(columns, columnName)),
-    ),
+    hiddenColumns.some(({ columnName }) => words.has(columnName.toLowerCase())),
   );
 };

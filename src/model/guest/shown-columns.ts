@@ -3,6 +3,7 @@
  * table, and the rows behind a metric, keep their other columns. What the policy binds stays whole: its conditions read
  * hidden columns too.
  */
+import type { Chart } from '../dashboard/chart.js';
 import type { Dashboard, DashboardFilter } from '../dashboard/dashboard.js';
 import {
   type Calculation,
@@ -62,6 +63,23 @@ const hidesMeasure = (hides: Hides, { from, dimensions, measures }: VisualDefini
   );
 };
 
+/** Of what the chart says of columns by name, what is about the names that are left. */
+const shownChart = (chart: Chart, names: readonly string[]): Chart => {
+  const isLeft = (name: string): boolean => names.includes(name);
+  const { series, across, numbers, dates, lines, colours, rules, bars, ...rest } = chart;
+  const kept = {
+    series: series?.filter(({ measure }) => isLeft(measure)),
+    across: across?.filter(isLeft),
+    numbers: numbers?.filter(({ measure }) => isLeft(measure)),
+    dates: dates?.filter(({ name }) => isLeft(name)),
+    lines: lines?.filter((line) => line.kind === 'value' || isLeft(line.measure)),
+    colours: colours?.filter(({ name }) => isLeft(name)),
+    rules: rules?.filter(({ measure }) => isLeft(measure)),
+    bars: bars?.filter(isLeft),
+  };
+  return { ...rest, ...Object.fromEntries(Object.entries(kept).filter(([, list]) => list !== undefined)) };
+};
+
 const shownVisual = (hides: Hides, definition: VisualDefinition): VisualDefinition | undefined => {
   const { dimensions, measures, calculations = [], chart, filters, comparison, having } = definition;
   const shown = {
@@ -84,6 +102,7 @@ const shownVisual = (hides: Hides, definition: VisualDefinition): VisualDefiniti
   const names = [...left, ...kept.map(({ name }) => name)];
   return {
     ...definition,
+    ...(isWhole ? {} : { chart: shownChart(chart, names) }),
     ...shown,
     ...(calculations.length === 0 ? {} : { calculations: kept }),
     filters: withClosed(hides, filters),

@@ -8,6 +8,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
 import { isLoopback } from '../addresses/addresses.js';
+import { shownUrl } from '../addresses/shown-url.js';
 import { JwtFault } from '../keys/jwt.js';
 import { isWeak, type JwtKeys, keysFor, keysNamed, minimumRsaBits, type NamedKey } from '../keys/jwt-keys.js';
 import type { Log } from '../logs/log.js';
@@ -47,6 +48,14 @@ const usualTimeoutMs = 5_000;
 
 type Located = { readonly url: string; readonly timeoutMs: number };
 
+/** Throws unless the keys come over TLS. Only an issuer of this machine may lead to it without. */
+export const assertKeysAddress = (url: string, issuer: string): void => {
+  const { protocol, hostname } = new URL(url);
+  const isOfMachine = isLoopback(hostname) && isLoopback(new URL(issuer).hostname);
+  if (protocol === 'https:' || (protocol === 'http:' && isOfMachine)) return;
+  throw new Error("the jwks_uri of the issuer's document must begin with https://");
+};
+
 /** Returns where the issuer's document says that its keys are. */
 const discoverSet = async (issuer: string, timeoutMs: number): Promise<string> => {
   const mend = 'give the address as jwksUrl in place of discover if it is yours';
@@ -54,9 +63,8 @@ const discoverSet = async (issuer: string, timeoutMs: number): Promise<string> =
   const found = await discoverIssuer({ ...asked, timeoutSeconds: timeoutMs / 1000 });
   const { jwks_uri: url } = found.serverMetadata();
   if (url === undefined || !URL.canParse(url)) throw new Error("the issuer's document names no jwks_uri");
-  const { protocol, hostname } = new URL(url);
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return url;
-  throw new Error("the jwks_uri of the issuer's document must begin with https://");
+  assertKeysAddress(url, issuer);
+  return url;
 };
 
 /** Fetches the set with a time limit and a size limit, and follows no redirect. jwks-rsa itself has no size limit. */
@@ -135,7 +143,8 @@ type State = {
  * previous set is kept.
  */
 const createLoader = (options: JwksOptions, state: State) => {
-  const { url, clock, log } = options;
+  const { clock, log } = options;
+  const url = shownUrl(options.url);
   const said = createOutageLog(url, log);
   const load = async (): Promise<void> => {
     try {

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { isRecord } from '../../model/is-record.js';
 import type { KeySource } from '../../model/signing-keys.js';
 import { isLoopback } from '../addresses/addresses.js';
+import { shownUrl } from '../addresses/shown-url.js';
 import {
   isWeak,
   type JwtAlgorithm,
@@ -283,8 +284,7 @@ const readKeySource = (raw: object, given: Readable, sources: IssuerSources): Fo
 const sourceOf = ({ issuer, discover, jwksUrl, publicKeyFile, secretVariable }: Readable): KeySource => {
   if (discover !== undefined && issuer !== undefined) return { kind: 'jwks', name: issuer };
   if (jwksUrl !== undefined) {
-    const { origin, pathname } = new URL(jwksUrl);
-    return { kind: 'jwks', name: `${origin}${pathname}` };
+    return { kind: 'jwks', name: shownUrl(jwksUrl) };
   }
   if (publicKeyFile !== undefined) return { kind: 'file', name: publicKeyFile };
   return secretVariable === undefined ? { kind: 'setting', name: null } : { kind: 'variable', name: secretVariable };

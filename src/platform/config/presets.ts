@@ -110,11 +110,11 @@ export const loadPreset = (name: PresetName): Preset => {
 };
 
 const filled = (template: unknown, id: string): unknown => {
-  if (typeof template === 'string') return template.replaceAll('{id}', id);
+  if (typeof template === 'string') return template.replaceAll('{id}', () => id);
   if (Array.isArray(template)) return template.map((item) => filled(item, id));
   if (!isRecord(template)) return template;
   return Object.fromEntries(
-    Object.entries(template).map(([name, value]) => [name.replaceAll('{id}', id), filled(value, id)]),
+    Object.entries(template).map(([name, value]) => [name.replaceAll('{id}', () => id), filled(value, id)]),
   );
 };
 

@@ -7,7 +7,7 @@ import type { Metric, Owner } from '../../model/dashboard/metric.js';
 import { assertWrites, type GuestWrite, isMetricKnown, isPermitted, notOpen } from '../../model/guest/access.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import { Refusal } from '../../model/refusal.js';
-import type { Opened } from '../embeds/lookup.js';
+import { findSource, type Opened, shownMetric } from '../embeds/lookup.js';
 import type { MetricChange } from '../store/metrics.js';
 import type { Store } from '../store/store.js';
 import { assertInScope, opens } from './scope.js';
@@ -50,9 +50,20 @@ const openedOf = async (
 };
 
 /**
+ * Throws UNAUTHORIZED if the token hides a part of the metric: a change would keep that part, and its answer would tell of
+ * it.
+ */
+const assertWhole = async (store: Store, grant: GuestGrant, opened: Opened, metric: Metric): Promise<void> => {
+  const source = await findSource(store, opened, grant);
+  if (source?.datamart.ruled === undefined) return;
+  const shown = shownMetric(metric, source)?.definition;
+  if (JSON.stringify(shown) !== JSON.stringify(metric.definition)) throw notOpen('metric-needs-hidden-column');
+};
+
+/**
  * Returns the metric, archived or not. Throws UNAUTHORIZED with the same message if the metric does not exist, belongs
  * to the organization, another client or another user, or is hidden on any dashboard. Also throws UNAUTHORIZED if no
- * embed that opens it permits the write.
+ * embed that opens it permits the write, or the token hides a column that the metric reads.
  */
 export const loadTarget = async (
   store: Store,
@@ -71,6 +82,7 @@ export const loadTarget = async (
   if (first === undefined) throw notOpen('metric-on-no-open-dashboard');
   const opened = [first, ...others].find(({ embed }) => isPermitted(grant, embed, write)) ?? first;
   assertWrites(grant, opened.embed, write);
+  await assertWhole(store, grant, opened, metric);
   return { opened, metric };
 };
 

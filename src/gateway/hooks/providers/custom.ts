@@ -70,7 +70,8 @@ export const custom = (signature: SignatureSetting, { id, kind, moment }: Custom
   claims: () => [],
   read: (received) => {
     const event = celOf(received.event);
-    const type = String(evaluateOver(kind, event)).slice(0, 100);
+    const said = evaluateOver(kind, event);
+    const type = typeof said === 'string' ? said.slice(0, 100) : '';
     const found = kindOfText(type);
     if (found === undefined) return { ignored: 'event-not-mapped', type };
     const occurredAt = momentOf(moment, event);

@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../../model/ports.js';
 import { Refusal } from '../../../model/refusal.js';
+import { shownUrl } from '../../../platform/addresses/shown-url.js';
 import type { HookProvider } from '../../../platform/config/hook-providers.js';
 import { parseJson, readText } from '../../../platform/http/wire/body-reader.js';
 import type { JwtKeys } from '../../../platform/keys/jwt-keys.js';
@@ -109,7 +110,7 @@ export const tenantOfEvent = async (
 const createAnswer = (provider: Provider, options: ProviderHooksOptions): AnswerProvider => {
   const { policies, tenantOf, guard, clock, deliveries } = options;
   const keys = provider.jwksUrl === null ? null : options.keysAt(provider.jwksUrl);
-  const secretsAt = provider.jwksUrl ?? `gateway.hooks.providers.${provider.name}`;
+  const secretsAt = provider.jwksUrl === null ? `gateway.hooks.providers.${provider.name}` : shownUrl(provider.jwksUrl);
   const receive = async (request: IncomingMessage) => {
     const { headers } = request;
     const body = await readText(request, maxBytes);

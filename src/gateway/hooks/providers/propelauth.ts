@@ -3,8 +3,9 @@
  *
  * Verified: Svix, the names of the events, and that the payload includes the type of the event
  * (https://docs.propelauth.com/integrations/webhooks). Not verified: the payload itself, which only the event catalog of
- * the dashboard shows; its fields are taken to be `event_type` and `org_id`. No time is read, so the moment is that of the
- * attempt, which Svix signs.
+ * the dashboard shows; its fields are taken to be `event_type` and `org_id`. No time is read. A deletion happened when the
+ * attempt was signed, at the latest. A creation counts as older than every other event: an attempt that is repeated late
+ * must not end a suspension or undo a deletion.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import {
@@ -35,6 +36,7 @@ export const propelauth: Adapter = {
     const kind = kindOf(kinds, type);
     if (kind === undefined) return { ignored: 'event-not-mapped', type };
     const claims = organizationOf('propelauth', organizationAt(event, 'org_id'));
-    return { eventId: svixId(received), type, kind, occurredAt: attemptedAt(headers, now), claims };
+    const occurredAt = kind === 'signed-up' ? new Date(0) : attemptedAt(headers, now);
+    return { eventId: svixId(received), type, kind, occurredAt, claims };
   },
 };

@@ -23,8 +23,8 @@ export const readsOnly = ({ method }: Pick<IncomingMessage, 'method'>): boolean 
   method === 'GET' || method === 'HEAD';
 
 /**
- * Returns the cookie's value as it was sent. If several cookies of that name have different values, returns the empty
- * string, which is refused.
+ * Returns the cookie's value as it was sent. Null if there is none, or only empty ones: an app empties a cookie at a
+ * logout. If several cookies of that name have different values, returns the empty string, which is refused.
  */
 export const rawCookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string | null => {
   const values = (cookie ?? '')
@@ -33,7 +33,7 @@ export const rawCookieOf = ({ cookie }: IncomingHttpHeaders, name: string): stri
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1));
   const [first] = values;
-  if (first === undefined) return null;
+  if (first === undefined || values.every((value) => value === '')) return null;
   return values.every((value) => value === first) ? first : '';
 };
 
