@@ -8,6 +8,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
 import { isLoopback } from '../addresses/addresses.js';
+import { keysAddressFault } from '../addresses/keys-address.js';
 import { shownUrl } from '../addresses/shown-url.js';
 import { JwtFault } from '../keys/jwt.js';
 import { isWeak, type JwtKeys, keysFor, keysNamed, minimumRsaBits, type NamedKey } from '../keys/jwt-keys.js';
@@ -48,22 +49,15 @@ const usualTimeoutMs = 5_000;
 
 type Located = { readonly url: string; readonly timeoutMs: number };
 
-/** Throws unless the keys come over TLS. Only an issuer of this machine may lead to it without. */
-export const assertKeysAddress = (url: string, issuer: string): void => {
-  const { protocol, hostname } = new URL(url);
-  const isOfMachine = isLoopback(hostname) && isLoopback(new URL(issuer).hostname);
-  if (protocol === 'https:' || (protocol === 'http:' && isOfMachine)) return;
-  throw new Error("the jwks_uri of the issuer's document must begin with https://");
-};
-
 /** Returns where the issuer's document says that its keys are. */
 const discoverSet = async (issuer: string, timeoutMs: number): Promise<string> => {
   const mend = 'give the address as jwksUrl in place of discover if it is yours';
   const asked = { issuer, clientId: 'guestlist', clientSecret: null, allowsPrivate: false, mend };
   const found = await discoverIssuer({ ...asked, timeoutSeconds: timeoutMs / 1000 });
   const { jwks_uri: url } = found.serverMetadata();
-  if (url === undefined || !URL.canParse(url)) throw new Error("the issuer's document names no jwks_uri");
-  assertKeysAddress(url, issuer);
+  if (url === undefined) throw new Error("the issuer's document names no jwks_uri");
+  const fault = keysAddressFault(url, isLoopback(new URL(issuer).hostname));
+  if (fault !== null) throw new Error(`the jwks_uri of the issuer's document ${fault}`);
   return url;
 };
 

@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isRecord } from '../../model/is-record.js';
 import type { KeySource } from '../../model/signing-keys.js';
-import { isLoopback } from '../addresses/addresses.js';
+import { keysAddressFault } from '../addresses/keys-address.js';
 import { shownUrl } from '../addresses/shown-url.js';
 import {
   isWeak,
@@ -105,17 +105,9 @@ type Found = { readonly keys: IssuerKeys | null; readonly ask?: ConfiguredAsk; r
 
 const faulty = (field: string, mend: string): Found => ({ keys: null, faults: [{ field, mend }] });
 
-const jwksFault = (address: string): string | null => {
-  if (!URL.canParse(address)) return 'is no URL: write https://... as the issuer publishes it (jwks_uri)';
-  const { protocol, hostname, username, password } = new URL(address);
-  if (username !== '' || password !== '') return 'has a user or password in it: key sets are public, leave both out';
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return null;
-  return 'must begin with https://, or anybody on the way could put keys of their own in; http:// is for this machine alone';
-};
-
 const discoverFault = (issuer: string | undefined): string | null => {
   if (issuer === undefined) return null;
-  const fault = jwksFault(issuer);
+  const fault = keysAddressFault(issuer, true);
   return fault === null ? null : `looks for keys at the address of the issuer, and \`issuer\` ${fault}`;
 };
 
@@ -125,7 +117,7 @@ const readDiscover = (issuer: string | undefined): Found => {
 };
 
 const readJwksUrl = (url: string): Found => {
-  const mend = jwksFault(url);
+  const mend = keysAddressFault(url, true);
   return mend === null ? { keys: { jwksUrl: url }, faults: [] } : faulty('jwksUrl', mend);
 };
 
