@@ -141,8 +141,8 @@ const credentialOf = (request: IncomingMessage, options: IdentityOptions): strin
   if (isAuthorizedTwice(request)) return refuseSession(`The request carries two sessions. ${mend}`, 'two-sessions');
   const bearer = bearerOf(headers);
   if (bearer !== null) {
-    const isForSigned = issuers.length > 0 && isSigned(bearer);
-    return (isForSigned ? undefined : asked?.findByAuthorization(request)) ?? bearer;
+    const isForHost = asked !== undefined && (issuers.length === 0 || !isSigned(bearer));
+    return (isForHost ? asked.findByAuthorization(request) : undefined) ?? bearer;
   }
   const cookie = cookieName === null || issuers.length === 0 ? null : cookieOf(headers, cookieName);
   if (cookie === null) return asked?.find(request) ?? noSession();
