@@ -125,7 +125,7 @@ const createQuestions = ({ issuer, ask }: AskedIssuer, { clock, log }: AskedSess
     events: { failed: 'session_question.failed', recovered: 'session_question.recovered' },
     write: ({ headers }) => ({ method: 'GET', headers, body: noBody }),
     read: readAnswer(issuer),
-    // A login often keeps the cookie of before, so that nobody is logged in is not kept.
+    // The answer "nobody is logged in" is not kept: a login may leave the value of the cookie as it is.
     secondsOf: (answer) => answer && Math.min(ask.cacheSeconds, Math.max(0, answer.exp - secondsOf(clock))),
   });
 

@@ -146,7 +146,10 @@ const createOutageLog = <Asked, Answer>({ address, events, what, log }: HostQues
 
 const isBetween = (nowMs: number, from: number, until: number): boolean => nowMs >= from && nowMs < until;
 
-/** Whether a cached answer is used without a question: it is fresh, or the last question failed just now. */
+/**
+ * Whether a cached answer is used without asking the host: while it is fresh, and for a second after the host failed to
+ * answer the same question.
+ */
 const holdsAt = ({ freshUntilMs, failedAtMs }: Known<unknown>, nowMs: number): boolean =>
   nowMs < freshUntilMs || (failedAtMs !== null && isBetween(nowMs, failedAtMs, failedAtMs + restMs));
 

@@ -7,29 +7,15 @@
  * (https://auth0.com/docs/customize/events/event-testing-observability-and-failure-recovery); Bearer authorization (the
  * API of event streams). Auth0 takes 2xx for delivered and repeats otherwise.
  */
-import {
-  type Adapter,
-  type Kinds,
-  kindOf,
-  momentAt,
-  organizationAt,
-  organizationOf,
-  organizationPaths,
-  textAt,
-  valueAt,
-} from './provider.js';
+import { momentAt, organizationAdapter, textAt, valueAt } from './provider.js';
 
-const kinds: Kinds = { 'organization.created': 'signed-up', 'organization.deleted': 'deleted' };
-
-export const auth0: Adapter = {
+export const auth0 = organizationAdapter({
   scheme: { by: 'bearer', header: 'authorization' },
-  claims: () => organizationPaths('auth0'),
-  read: ({ event }) => {
-    const type = textAt(event, 'type');
-    if (valueAt(event, 'a0purpose') === 'test') return { ignored: 'test-event', type };
-    const kind = kindOf(kinds, type);
-    if (kind === undefined) return { ignored: 'event-not-mapped', type };
-    const claims = organizationOf('auth0', organizationAt(event, 'data.object.id'));
-    return { eventId: textAt(event, 'id'), type, kind, occurredAt: momentAt(event, 'time'), claims };
-  },
-};
+  preset: 'auth0',
+  kinds: { 'organization.created': 'signed-up', 'organization.deleted': 'deleted' },
+  type: 'type',
+  organization: () => 'data.object.id',
+  eventId: ({ event }) => textAt(event, 'id'),
+  moment: ({ event }) => momentAt(event, 'time'),
+  isTest: (event) => valueAt(event, 'a0purpose') === 'test',
+});

@@ -6,31 +6,14 @@
  * verified: that an example that the dashboard sends can be told from an event. It is signed, and its organization is
  * taken for one.
  */
-import {
-  type Adapter,
-  type Kinds,
-  kindOf,
-  momentAt,
-  organizationAt,
-  organizationOf,
-  organizationPaths,
-  svix,
-  svixId,
-  textAt,
-} from './provider.js';
+import { momentAt, organizationAdapter, svix, svixId } from './provider.js';
 
-const kinds: Kinds = { 'organization.created': 'signed-up', 'organization.deleted': 'deleted' };
-
-export const clerk: Adapter = {
+export const clerk = organizationAdapter({
   scheme: svix,
-  claims: () => organizationPaths('clerk'),
-  read: (received) => {
-    const { event } = received;
-    const type = textAt(event, 'type');
-    const kind = kindOf(kinds, type);
-    if (kind === undefined) return { ignored: 'event-not-mapped', type };
-    const id = organizationAt(event, 'data.id');
-    const occurredAt = momentAt(event, 'timestamp');
-    return { eventId: svixId(received), type, kind, occurredAt, claims: organizationOf('clerk', id) };
-  },
-};
+  preset: 'clerk',
+  kinds: { 'organization.created': 'signed-up', 'organization.deleted': 'deleted' },
+  type: 'type',
+  organization: () => 'data.id',
+  eventId: svixId,
+  moment: ({ event }) => momentAt(event, 'timestamp'),
+});

@@ -6,34 +6,18 @@
  * answer of the management API (logto-io/logto, packages/core/src/libraries/hook). A deletion's answer is empty, so the
  * id is in `params`. Logto gives an event no id.
  */
-import {
-  type Adapter,
-  digestOf,
-  findText,
-  type Kinds,
-  kindOf,
-  momentAt,
-  organizationAt,
-  organizationOf,
-  organizationPaths,
-  textAt,
-} from './provider.js';
+import { digestOf, findText, momentAt, organizationAdapter } from './provider.js';
 
-const kinds: Kinds = { 'Organization.Created': 'signed-up', 'Organization.Deleted': 'deleted' };
-
-export const logto: Adapter = {
+export const logto = organizationAdapter({
   scheme: {
     ...{ by: 'hmac', header: 'logto-signature-sha-256', form: 'plain', encoding: 'hex', prefix: '' },
     time: null,
   },
-  claims: () => organizationPaths('logto'),
-  read: ({ event, text }) => {
-    const type = textAt(event, 'event');
-    if (findText(event, 'path') === '/fake-path/:id') return { ignored: 'test-event', type };
-    const kind = kindOf(kinds, type);
-    if (kind === undefined) return { ignored: 'event-not-mapped', type };
-    const id = organizationAt(event, kind === 'deleted' ? 'params.id' : 'data.id');
-    const claims = organizationOf('logto', id);
-    return { eventId: digestOf(text), type, kind, occurredAt: momentAt(event, 'createdAt'), claims };
-  },
-};
+  preset: 'logto',
+  kinds: { 'Organization.Created': 'signed-up', 'Organization.Deleted': 'deleted' },
+  type: 'event',
+  organization: (kind) => (kind === 'deleted' ? 'params.id' : 'data.id'),
+  eventId: ({ text }) => digestOf(text),
+  moment: ({ event }) => momentAt(event, 'createdAt'),
+  isTest: (event) => findText(event, 'path') === '/fake-path/:id',
+});

@@ -8,35 +8,19 @@
  * must not end a suspension or undo a deletion.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  type Adapter,
-  type Kinds,
-  kindOf,
-  organizationAt,
-  organizationOf,
-  organizationPaths,
-  svix,
-  svixId,
-  textAt,
-} from './provider.js';
-
-const kinds: Kinds = { 'org.created': 'signed-up', 'org.deleted': 'deleted' };
+import { organizationAdapter, svix, svixId } from './provider.js';
 
 const attemptedAt = (headers: IncomingHttpHeaders, now: Date): Date => {
   const seconds = Number(headers['svix-timestamp'] ?? Number.NaN);
   return Number.isFinite(seconds) ? new Date(seconds * 1000) : now;
 };
 
-export const propelauth: Adapter = {
+export const propelauth = organizationAdapter({
   scheme: svix,
-  claims: () => organizationPaths('propelauth'),
-  read: (received) => {
-    const { event, headers, now } = received;
-    const type = textAt(event, 'event_type');
-    const kind = kindOf(kinds, type);
-    if (kind === undefined) return { ignored: 'event-not-mapped', type };
-    const claims = organizationOf('propelauth', organizationAt(event, 'org_id'));
-    const occurredAt = kind === 'signed-up' ? new Date(0) : attemptedAt(headers, now);
-    return { eventId: svixId(received), type, kind, occurredAt, claims };
-  },
-};
+  preset: 'propelauth',
+  kinds: { 'org.created': 'signed-up', 'org.deleted': 'deleted' },
+  type: 'event_type',
+  organization: () => 'org_id',
+  eventId: svixId,
+  moment: ({ headers, now }, kind) => (kind === 'signed-up' ? new Date(0) : attemptedAt(headers, now)),
+});

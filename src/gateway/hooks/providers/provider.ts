@@ -115,7 +115,7 @@ export const digestOf = (text: string): string => hash('sha256', text, 'hex');
 /** The kind of each type of event that says something about a tenant's state. */
 export type Kinds = Readonly<Record<string, TenantEventKind>>;
 
-export const kindOf = (kinds: Kinds, type: string): TenantEventKind | undefined =>
+const kindOf = (kinds: Kinds, type: string): TenantEventKind | undefined =>
   Object.hasOwn(kinds, type) ? kinds[type] : undefined;
 
 /** Svix signs by Standard Webhooks, with headers of its own names (https://docs.svix.com/receiving/verifying-payloads/how-manual). */
@@ -147,3 +147,38 @@ const pathsIn = (value: unknown, path: readonly string[]): readonly string[] =>
 
 /** Returns the paths of those claims. A map by organizations is one path. */
 export const organizationPaths = (name: PresetName): readonly string[] => pathsIn(organizationOf(name, standIn), []);
+
+/** How a provider that knows organizations writes its events. */
+type OrganizationEvents = {
+  readonly scheme: Scheme;
+  readonly preset: PresetName;
+  readonly kinds: Readonly<Record<string, TenantEventKind>>;
+  /** The paths of the event's type, and of the organization's id. */
+  readonly type: string;
+  readonly organization: (kind: TenantEventKind) => string;
+  readonly eventId: (received: Received) => string;
+  readonly moment: (received: Received, kind: TenantEventKind) => Date;
+  /** Whether the dashboard of the provider sent it, to try the address. Left out: none is. */
+  readonly isTest?: (event: unknown) => boolean;
+  /** Claims beside those of the preset, by their names. */
+  readonly more?: Readonly<Record<string, (event: unknown, id: string) => string>>;
+};
+
+export const organizationAdapter = (events: OrganizationEvents): Adapter => {
+  const { scheme, preset, kinds, isTest = () => false, more = {} } = events;
+  return {
+    scheme,
+    claims: () => [...organizationPaths(preset), ...Object.keys(more)],
+    read: (received) => {
+      const { event } = received;
+      const type = textAt(event, events.type);
+      if (isTest(event)) return { ignored: 'test-event', type };
+      const kind = kindOf(kinds, type);
+      if (kind === undefined) return { ignored: 'event-not-mapped', type };
+      const id = organizationAt(event, events.organization(kind));
+      const beside = Object.entries(more).map(([name, claim]) => [name, claim(event, id)]);
+      const claims = { ...organizationOf(preset, id), ...Object.fromEntries(beside) };
+      return { eventId: events.eventId(received), type, kind, occurredAt: events.moment(received, kind), claims };
+    },
+  };
+};

@@ -7,32 +7,18 @@
  * not answered 200. A session has the organization's own id. `external_id` is the host's id of it, else the same: a
  * session has it only by a JWT template.
  */
-import {
-  type Adapter,
-  findText,
-  type Kinds,
-  kindOf,
-  momentAt,
-  organizationAt,
-  organizationOf,
-  organizationPaths,
-  textAt,
-} from './provider.js';
+import { findText, momentAt, organizationAdapter, textAt } from './provider.js';
 
-const kinds: Kinds = { 'organization.created': 'signed-up', 'organization.deleted': 'deleted' };
-
-export const workos: Adapter = {
+export const workos = organizationAdapter({
   scheme: {
     ...{ by: 'hmac', header: 'workos-signature', form: 'parts', encoding: 'hex', prefix: '' },
     time: { header: null, unitMs: 1, pastMs: 180_000, futureMs: 0 },
   },
-  claims: () => [...organizationPaths('workos'), 'external_id'],
-  read: ({ event }) => {
-    const type = textAt(event, 'event');
-    const kind = kindOf(kinds, type);
-    if (kind === undefined) return { ignored: 'event-not-mapped', type };
-    const id = organizationAt(event, 'data.id');
-    const claims = { ...organizationOf('workos', id), external_id: findText(event, 'data.external_id') ?? id };
-    return { eventId: textAt(event, 'id'), type, kind, occurredAt: momentAt(event, 'created_at'), claims };
-  },
-};
+  preset: 'workos',
+  kinds: { 'organization.created': 'signed-up', 'organization.deleted': 'deleted' },
+  type: 'event',
+  organization: () => 'data.id',
+  eventId: ({ event }) => textAt(event, 'id'),
+  moment: ({ event }) => momentAt(event, 'created_at'),
+  more: { external_id: (event, id) => findText(event, 'data.external_id') ?? id },
+});
