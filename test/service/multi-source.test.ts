@@ -211,3 +211,16 @@ test.each([
   const embed = await world.embed('board', undefined, { ...settings, ...parts });
   expect((await asked({}, embed, embed)).joinModel).toBe(joinModel);
 });
+
+test('a rule for a column that the token’s own source lacks is refused, since it would hide nothing there', async () => {
+  const sales = await world.store.datamarts.findByName('sales');
+  const [table] = sales?.tables ?? [];
+  const [column] = table?.columns ?? [];
+  if (sales === undefined || table === undefined || column === undefined) throw new Error('there is no column');
+  await world.store.datamarts.insert({ ...sales, id: 'mart-bare', name: 'bare', tables: [] });
+  const hideColumns = [`${table.schemaName}.${table.tableName}.${column.columnName}`];
+  await world.mint({ hideColumns }, { datamartName: 'sales' });
+  const refusal = await refusalOf(() => world.mint({ hideColumns }, { datamartName: 'bare' }));
+  expect(refusal).toMatchObject({ code: 'INVALID_REQUEST_BODY', reason: 'column-rule-unknown' });
+  await world.store.datamarts.remove('mart-bare');
+});

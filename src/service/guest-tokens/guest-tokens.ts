@@ -85,7 +85,7 @@ const rulesOf = ({ params = {} }: CreateGuestToken): ColumnRules => ({
 
 const grantOf = async (
   deps: Deps,
-  scope: MintScope,
+  scope: MintScope & { readonly sources: NamedSource },
   command: CreateGuestToken,
 ): Promise<Omit<GuestGrant, keyof NamedSource>> => {
   const { params = {}, permissions = {}, expiryTime } = command;
@@ -111,7 +111,7 @@ const grantOf = async (
     dashboardAppFilters,
     hideDashboardFilters: params.hideDashboardFilters ?? [],
     hideDashboardMetrics,
-    columnRules: await checkColumnRules(scope, rulesOf(command)),
+    columnRules: await checkColumnRules(scope, scope.sources, rulesOf(command)),
     pinnedDashboards: await pinDashboards(scope, restrictions),
     accessPermissions: params.accessPermissions ?? {},
     permissions,
@@ -146,7 +146,7 @@ export const createGuestToken =
       const sources = await scopeSources(store, command);
       const subject = { dataAppId, clientId, sources: { ...sources, columnRules: rulesOf(command) } };
       const scope = await openScope(store, subject, params?.allowedEmbeds ?? null);
-      const grant = { ...(await grantOf(deps, scope, command)), ...sources };
+      const grant = { ...(await grantOf(deps, { ...scope, sources }, command)), ...sources };
       if (!(await store.guestTokens.insert(deps.tokens.hash(token), grant, epoch, caller.gateway)))
         throw deletedMeanwhile();
     });

@@ -16,6 +16,7 @@ import type { DashboardValues, GuestGrant, MetricValues } from '../../model/gues
 import { isRecord } from '../../model/is-record.js';
 import { type Code, Refusal } from '../../model/refusal.js';
 import { metricsFor } from '../embeds/lookup.js';
+import type { NamedSource } from '../embeds/source.js';
 import { findOpenDashboard, findOpenMetric, isGuestMade, type MintScope, oneByOne } from './mint-scope.js';
 
 const quote = (name: string): string => JSON.stringify(name);
@@ -231,14 +232,20 @@ export const checkHiddenFilters = ({ allowed }: MintScope, names: readonly strin
 
 type NamedColumn = { readonly name: string; readonly column: DatamartColumn };
 
-/** Returns the columns of all datamarts that the rules name. */
+/** Returns the columns that the rules name, of the source that the token names, or else of all datamarts. */
 const namedColumns = async (
   { store }: Pick<MintScope, 'store'>,
+  { datamartId, datasourceId }: NamedSource,
   isNamed: (name: string) => boolean,
 ): Promise<readonly NamedColumn[]> => {
   const found: NamedColumn[] = [];
   for await (const slice of store.datamarts.list(null)) {
-    for (const table of slice.flatMap(({ datamart }) => datamart.tables)) {
+    const read = slice.filter(
+      ({ datamart }) =>
+        (datamartId === null || datamart.id === datamartId) &&
+        (datasourceId === null || datamart.datasourceId === datasourceId),
+    );
+    for (const table of read.flatMap(({ datamart }) => datamart.tables)) {
       const named = table.columns.map((column) => ({ name: ruleName({ ...table, ...column }), column }));
       found.push(...named.filter(({ name }) => isNamed(name)));
     }
@@ -247,23 +254,25 @@ const namedColumns = async (
 };
 
 /**
- * Returns the rules. Throws INVALID_REQUEST_BODY for a column that no datamart has, and for a mask that does not suit the
+ * Returns the rules. Throws INVALID_REQUEST_BODY for a column that the token's source lacks, where a rule would hide
+ * nothing, or that no datamart has if the token names no source, and for a mask that does not suit the
  * values of its column.
  */
 export const checkColumnRules = async (
   scope: Pick<MintScope, 'store'>,
+  sources: NamedSource,
   rules: GuestGrant['columnRules'],
 ): Promise<GuestGrant['columnRules']> => {
   const { hideColumns, maskColumns } = rules;
   if (!hasColumnRules(rules)) return rules;
   const wanted = new Set([...hideColumns, ...Object.keys(maskColumns)]);
-  const found = await namedColumns(scope, (name) => wanted.has(name));
+  const found = await namedColumns(scope, sources, (name) => wanted.has(name));
   const unknown = (names: readonly string[], field: string): void => {
     const missing = names.filter((name) => !found.some((one) => one.name === name));
     if (missing.length === 0) return;
     throw new Refusal(
       'INVALID_REQUEST_BODY',
-      `params.${field}: no datamart has a column ${missing.map(quote).join(', ')}; write it as schema.table.column, and case counts.`,
+      `params.${field}: no datamart that the token may read has a column ${missing.map(quote).join(', ')}; write it as schema.table.column, and case counts.`,
       { reason: 'column-rule-unknown' },
     );
   };
