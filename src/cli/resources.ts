@@ -1,5 +1,6 @@
 /** The commands for the objects of the service, and the operations of the interface behind each. */
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { grainOf } from '../model/datamart/source-schema.js';
 import { nearestName } from '../model/nearest-name.js';
 import type { Call } from '../platform/http/interface/client.js';
 import { deleteTemplate } from '../service/dashboards/contract/dashboards.js';
@@ -87,9 +88,10 @@ export const datasourcesCommand = groupOf(
         const { data } = await call(listDatasourceTables, { name });
         const { text } = listing(data.tables, {
           TABLE: ({ schemaName, tableName }) => `${schemaName}.${tableName}`,
+          KIND: ({ kind }) => kind,
           COLUMNS: ({ columns }) => columns.length,
           'ROWS (ESTIMATED)': ({ estimatedRows }) => estimatedRows,
-          'PRIMARY KEY': ({ primaryKey }) => primaryKey.join(', ') || null,
+          KEY: (table) => grainOf(table).join(', ') || 'no key known',
         });
         return { json: data, text };
       }),

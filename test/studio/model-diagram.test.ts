@@ -182,7 +182,15 @@ describe('a table that a person moved', () => {
 
 describe('a new model', () => {
   const source = (tableName: string, columns: readonly string[], primaryKey: readonly string[]) => ({
-    ...{ schemaName: 'main', tableName, estimatedRows: null, primaryKey, uniqueKeys: [], foreignKeys: [] },
+    ...{
+      schemaName: 'main',
+      tableName,
+      kind: 'table' as const,
+      estimatedRows: null,
+      primaryKey,
+      uniqueKeys: [],
+      foreignKeys: [],
+    },
     columns: columns.map((columnName) => ({
       ...{ columnName, datatype: 'BIGINT', kind: 'integer' as const, isNullable: false },
     })),

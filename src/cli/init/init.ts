@@ -8,7 +8,7 @@ import { createEngine } from '../../engine/engine.js';
 import type { Facts } from '../../model/dashboard/first/facts.js';
 import { type FirstDashboard, type FirstMetric, firstDashboard } from '../../model/dashboard/first/first-dashboard.js';
 import { proposeFor } from '../../model/datamart/source-proposals.js';
-import type { SourceTable } from '../../model/datamart/source-schema.js';
+import { offeredTables, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import { Refusal } from '../../model/refusal.js';
 import { presetNames } from '../../platform/config/presets.js';
@@ -97,7 +97,7 @@ const withSource = async <R>(connection: DatasourceConnection, work: (source: So
   });
   const datasource = { id: 'init', name: nameOf(connection), syncedAt: null, ...connection };
   try {
-    const tables = await engine.introspect(datasource);
+    const tables = offeredTables(await engine.introspect(datasource));
     return await work({ connection, tables, ask: createAsk(engine, datasource) });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -2,7 +2,7 @@
 
 import type { Facts } from '../../model/dashboard/first/facts.js';
 import { qualifiedName } from '../../model/datamart/datamart.js';
-import type { SourceTable } from '../../model/datamart/source-schema.js';
+import { grainOf, type SourceTable } from '../../model/datamart/source-schema.js';
 import { tableText } from '../kit/terminal.js';
 import type { Draft } from './draft.js';
 
@@ -13,11 +13,18 @@ const shortList = (names: readonly string[]): string => {
   return names.length > 6 ? `${shown} and ${names.length - 6} more` : shown;
 };
 
+const nameOf = (table: SourceTable): string => {
+  if (table.kind !== 'view') return qualifiedName(table);
+  const grain = grainOf(table);
+  const key = grain.length === 0 ? 'no key known' : `one row for each ${grain.join(', ')}`;
+  return `${qualifiedName(table)} (view; ${key})`;
+};
+
 export const tablesReport = (tables: readonly SourceTable[]): string => {
   // A database that has not counted them yet says nothing.
   const isCounted = tables.some(({ estimatedRows }) => estimatedRows != null);
   const rows = tables.map((table) => [
-    qualifiedName(table),
+    nameOf(table),
     ...(isCounted ? [rowsOf(table)] : []),
     shortList(table.columns.map(({ columnName }) => columnName)),
   ]);

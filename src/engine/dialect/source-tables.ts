@@ -1,6 +1,6 @@
 import { type TableRef, tableKey } from '../../model/datamart/datamart.js';
 import { sourceKind } from '../../model/datamart/datatypes.js';
-import type { SourceTable } from '../../model/datamart/source-schema.js';
+import type { SourceTable, SourceTableKind } from '../../model/datamart/source-schema.js';
 import type { DatasourceType } from '../../model/organization.js';
 import type { Cell } from '../../model/query/engine.js';
 import type { Statement } from './dialect.js';
@@ -21,35 +21,46 @@ type Draft = {
   -readonly [Name in keyof SourceTable]: SourceTable[Name] extends readonly (infer Item)[] ? Item[] : SourceTable[Name];
 };
 
-const emptyTable = (ref: TableRef, estimatedRows: number | null): Draft => ({
+type Described = { readonly kind: SourceTableKind; readonly estimatedRows: number | null };
+
+const emptyTable = (ref: TableRef, described: Described): Draft => ({
   ...ref,
   columns: [],
   primaryKey: [],
   uniqueKeys: [],
   foreignKeys: [],
-  estimatedRows,
+  ...described,
 });
 
+const kinds: readonly SourceTableKind[] = ['table', 'view', 'partition'];
+const unlisted: Described = { kind: 'table', estimatedRows: null };
+
+const describedBy = (rows: readonly (readonly Cell[])[]): ReadonlyMap<string, Described> =>
+  new Map(
+    rows.map(([schema, table, count, kind]) => [
+      tableKey({ schemaName: String(schema), tableName: String(table) }),
+      {
+        kind: kinds.find((one) => one === kind) ?? 'table',
+        estimatedRows: count === null || count === undefined ? null : Number(count),
+      },
+    ]),
+  );
+
 /**
- * Builds tables. `columns` are rows of schema, table, column, datatype and nullability, in the wanted order. `estimates` are rows of
- * schema, table and estimated number of rows.
+ * Builds tables. `columns` are rows of schema, table, column, datatype and nullability, in the wanted order. `described` are rows of
+ * schema, table, estimated number of rows and kind.
  */
 export const buildSourceTables = (
   database: DatasourceType,
   columns: readonly (readonly Cell[])[],
   keys: readonly SourceKey[],
-  estimates: readonly (readonly Cell[])[],
+  described: readonly (readonly Cell[])[],
 ): readonly SourceTable[] => {
-  const counts = new Map(
-    estimates.map(([schema, table, count]) => [
-      tableKey({ schemaName: String(schema), tableName: String(table) }),
-      count === null || count === undefined ? null : Number(count),
-    ]),
-  );
+  const known = describedBy(described);
   const tables = new Map<string, Draft>();
   for (const [schema, table, column, datatype, isNullable] of columns) {
     const ref = { schemaName: String(schema), tableName: String(table) };
-    const draft = tables.get(tableKey(ref)) ?? emptyTable(ref, counts.get(tableKey(ref)) ?? null);
+    const draft = tables.get(tableKey(ref)) ?? emptyTable(ref, known.get(tableKey(ref)) ?? unlisted);
     draft.columns.push({
       columnName: String(column),
       datatype: String(datatype),

@@ -9,9 +9,14 @@ export type SourceTable = TableRef & {
   /** Column names of each unique constraint or index, except the primary key. */
   readonly uniqueKeys: readonly (readonly string[])[];
   readonly foreignKeys: readonly ForeignKey[];
+  /** Undefined: it is not known, since an earlier release stored the table. */
+  readonly kind?: SourceTableKind | undefined;
   /** Number of rows as the database estimates it; null if it has no estimate. Tables stored by an earlier release lack it. */
   readonly estimatedRows?: number | null | undefined;
 };
+
+/** `partition`: its rows are also those of a partitioned table. */
+export type SourceTableKind = 'table' | 'view' | 'partition';
 
 export type SourceColumn = {
   readonly columnName: string;
@@ -38,6 +43,20 @@ export type ClientLevel = Exclude<Tenancy['tenancyLevel'], 'TABLE'>;
  * database.
  */
 export type ClientDatabases = Readonly<Record<ClientLevel, readonly string[]>>;
+
+/**
+ * The tables that are offered for a datamart. A partition is left out, because its rows are those of the partitioned
+ * table; a datamart that names one keeps it.
+ */
+export const offeredTables = (tables: readonly SourceTable[]): readonly SourceTable[] =>
+  tables.filter(({ kind }) => kind !== 'partition');
+
+/** The columns of which no two rows have the same values; empty if no key is known, as for most views. */
+export const grainOf = ({
+  primaryKey,
+  uniqueKeys,
+}: Pick<SourceTable, 'primaryKey' | 'uniqueKeys'>): readonly string[] =>
+  primaryKey.length > 0 ? primaryKey : (uniqueKeys[0] ?? []);
 
 /** The table for people who may not see data: an estimate counts rows. */
 export const withoutEstimate = (table: SourceTable): SourceTable => ({ ...table, estimatedRows: null });

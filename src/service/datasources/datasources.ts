@@ -1,7 +1,7 @@
 /** Datasources: create, replace, list and sync. A datasource is stored only after a successful connection. */
 import type { ColumnRef } from '../../model/datamart/datamart.js';
 import { proposeFor, type SourceProposals } from '../../model/datamart/source-proposals.js';
-import { type SourceTable, withoutEstimate } from '../../model/datamart/source-schema.js';
+import { offeredTables, type SourceTable, withoutEstimate } from '../../model/datamart/source-schema.js';
 import { findTables, proposalsAbout } from '../../model/datamart/source-search.js';
 import { type ServiceCaller, seesData } from '../../model/guest/caller.js';
 import { readHost } from '../../model/host.js';
@@ -165,7 +165,7 @@ export const syncDatasource =
     } finally {
       await engine.forget(datasource.id);
     }
-    return { name: datasource.name, tableCount: found.tables.length };
+    return { name: datasource.name, tableCount: offeredTables(found.tables).length };
   };
 
 /**
@@ -187,7 +187,7 @@ export const listDatasourceTables =
   }> => {
     const datasource = await store.datasources.findByName(name);
     if (datasource === undefined) throw unknown(name);
-    const read = await engine.introspect(datasource, [], { requestId: signal?.requestId });
+    const read = offeredTables(await engine.introspect(datasource, [], { requestId: signal?.requestId }));
     const all = seesData(caller) ? read : read.map(withoutEstimate);
     const found = findTables(all, search ?? '');
     const tables = pageItems(found, paging);

@@ -9,8 +9,10 @@ const systemDatabases = `('system', 'INFORMATION_SCHEMA', 'information_schema')`
 const placeholders = (databases: readonly string[]): readonly string[] =>
   databases.map((_, index) => `{p${index + 1}:String}`);
 
-/** Null for views and for engines that do not count rows. */
-const estimatesQuery = (databases: readonly string[]): string => `SELECT database, name, total_rows FROM system.tables
+/** The estimate is null for views and for engines that do not count rows. */
+const describeQuery = (
+  databases: readonly string[],
+): string => `SELECT database, name, total_rows, if(engine LIKE '%View', 'view', 'table') FROM system.tables
 WHERE database IN (${['currentDatabase()', ...placeholders(databases)].join(', ')}) AND database NOT IN ${systemDatabases}`;
 
 /**
@@ -51,7 +53,7 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
     type,
     isNullableType(String(type)),
   ]);
-  return buildSourceTables('CLICKHOUSE', columns, [], await ask(estimatesQuery(databases), databases));
+  return buildSourceTables('CLICKHOUSE', columns, [], await ask(describeQuery(databases), databases));
 };
 
 /** At either tenancy level, a client has another database of the server. */

@@ -21,7 +21,9 @@ FROM duckdb_constraints() WHERE database_name = current_database()
   AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') ${extra}
 ORDER BY schema_name, table_name, constraint_index`;
 
-const estimatesQuery = `SELECT schema_name, table_name, CAST(estimated_size AS DOUBLE) FROM duckdb_tables()
+const describeQuery = `SELECT schema_name, table_name, CAST(estimated_size AS DOUBLE), 'table' FROM duckdb_tables()
+WHERE NOT internal AND database_name = current_database()
+UNION ALL SELECT schema_name, view_name, NULL, 'view' FROM duckdb_views()
 WHERE NOT internal AND database_name = current_database()`;
 
 /** DuckDB looks up macros of the file before built-in functions, also for operators and count(*). */
@@ -65,7 +67,7 @@ const collated = (type: SqlType, isCollated: boolean): SqlType =>
 /** Tables of the open database with columns and keys. DuckDB's foreign keys stay within one schema. */
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery());
-  return buildSourceTables('DUCKDB', columns, sourceKeys(await ask(keysQuery())), await ask(estimatesQuery));
+  return buildSourceTables('DUCKDB', columns, sourceKeys(await ask(keysQuery())), await ask(describeQuery));
 };
 
 const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>

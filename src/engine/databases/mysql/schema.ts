@@ -33,9 +33,10 @@ const foreignQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME
 FROM information_schema.KEY_COLUMN_USAGE WHERE ${where} AND REFERENCED_TABLE_NAME IS NOT NULL
 ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`;
 
-/** Null for views. */
-const estimatesQuery = (where: string): string =>
-  `SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_ROWS FROM information_schema.TABLES WHERE ${where}`;
+/** The estimate is null for views. */
+const describeQuery = (where: string): string =>
+  `SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_ROWS, CASE WHEN TABLE_TYPE LIKE '%VIEW' THEN 'view' ELSE 'table' END
+FROM information_schema.TABLES WHERE ${where}`;
 
 /** Column types of these databases; null: of the connected one. System databases are always left out. */
 export const readCatalog = async (ask: Ask, databases: readonly string[] | null): Promise<Catalog> => {
@@ -66,7 +67,7 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
       isNullable === 'YES',
     ]),
     [...unique, ...foreign],
-    await ask(estimatesQuery(where), databases),
+    await ask(describeQuery(where), databases),
   );
 };
 

@@ -81,10 +81,11 @@ JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace
 WHERE k.contype = 'f' AND k.conparentid = 0 AND ${readable} ${extra}
 ORDER BY 1, 2, 3, names`;
 
-/** Null for views, and for tables that were never analyzed: before version 14 those count 0 rows. */
-const estimatesQuery = `SELECT n.nspname::text, c.relname::text,
+/** The estimate is null for views, and for tables that were never analyzed: before version 14 those count 0 rows. */
+const describeQuery = `SELECT n.nspname::text, c.relname::text,
   CASE WHEN c.relkind IN ('r', 'm', 'p') AND (c.reltuples > 0
-    OR c.reltuples = 0 AND current_setting('server_version_num')::int >= 140000) THEN c.reltuples::float8 END
+    OR c.reltuples = 0 AND current_setting('server_version_num')::int >= 140000) THEN c.reltuples::float8 END,
+  CASE WHEN c.relispartition THEN 'partition' WHEN c.relkind IN ('v', 'm') THEN 'view' ELSE 'table' END
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE ${readable}`;
 
 const isOfExtension = (catalog: string, object: string): string =>
@@ -115,7 +116,7 @@ export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): 
 
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery());
-  return buildSourceTables('POSTGRES', columns, sourceKeys(await ask(keysQuery())), await ask(estimatesQuery));
+  return buildSourceTables('POSTGRES', columns, sourceKeys(await ask(keysQuery())), await ask(describeQuery));
 };
 
 const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>

@@ -22,6 +22,9 @@ const key = z.array(z.string());
 const sourceTable = z.object({
   schemaName: z.string(),
   tableName: z.string(),
+  kind: z
+    .enum(['table', 'view'])
+    .describe('The partitions of a table are not listed, since their rows are those of the table.'),
   estimatedRows: z.number().nullable().describe('As the database estimates it; null: it has no estimate.'),
   columns: z.array(
     z.object({
@@ -81,6 +84,7 @@ export type SourceTables = {
 const encodeTable = (table: SourceTable): Encoded<typeof sourceTable> => ({
   schemaName: table.schemaName,
   tableName: table.tableName,
+  kind: table.kind === 'view' ? 'view' : 'table',
   estimatedRows: table.estimatedRows ?? null,
   columns: table.columns.map((column) => ({ ...column, kind: wireKind(columnKind(column)) })),
   primaryKey: table.primaryKey,
@@ -183,6 +187,7 @@ export const listDatasourceTables = operation({
           {
             schemaName: 'public',
             tableName: 'orders',
+            kind: 'table',
             estimatedRows: 830,
             columns: [{ columnName: 'customer_id', datatype: 'integer', kind: 'integer', isNullable: false }],
             primaryKey: [],

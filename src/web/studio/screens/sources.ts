@@ -1,5 +1,6 @@
 /** The databases: connect one or upload it, read its tables anew, and see what it has. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { grainOf } from '../../../model/datamart/source-schema.js';
 import { options } from '../../base/options.js';
 import { hasRole, type OperationAnswer, type OperationInput } from '../base/api.js';
 import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
@@ -180,8 +181,9 @@ class SourcesScreen extends Screen<Data> {
 
 const tableColumns: readonly Column<Catalogue['tables'][number]>[] = [
   { title: 'Table', of: ({ schemaName, tableName }) => `${schemaName}.${tableName}` },
+  { title: 'Kind', of: ({ kind }) => kind },
   { title: 'Columns', of: ({ columns }) => columns.map(({ columnName }) => columnName).join(', ') },
-  { title: 'Key', of: ({ primaryKey }) => primaryKey.join(', ') },
+  { title: 'Key', of: (table) => grainOf(table).join(', ') || 'no key known' },
   { title: 'Rows, about', of: ({ estimatedRows }) => estimatedRows?.toLocaleString() ?? '', isNumber: true },
 ];
 
