@@ -1,5 +1,6 @@
 /** `guestlist tenants plan`: what a roll-out of a template would do, tenant by tenant. */
 import { planRolloutCommand } from '../gateway/rollout/commands.js';
+import { placeInWords } from '../model/dashboard/setting-words.js';
 import type { AnswerOf } from '../platform/http/interface/callable.js';
 import { gatewayCommand, printJson } from './kit/declare.js';
 import { Exit } from './kit/exit.js';
@@ -12,11 +13,12 @@ type Tenant = AnswerOf<typeof planRolloutCommand>['tenants'][number];
 const short = (version: string | null): string => version?.slice(0, 12) ?? '-';
 
 export const writeConflicts = (list: readonly Pick<Tenant['conflicts'][number], 'path' | 'kind'>[]): string =>
-  list.map(({ path, kind }) => `${path} (${kind})`).join(', ');
+  list.map(({ path, kind }) => `${placeInWords(path)} (${kind})`).join(', ');
 
-const noteOf = ({ status, isEdited, adoptable, conflicts: list, fault }: Tenant): string => {
+const noteOf = ({ status, isEdited, adoptable, conflicts: list, fault, settings }: Tenant): string => {
   if (fault !== null) return fault;
   if (list.length > 0) return writeConflicts(list);
+  if (settings.length > 0) return settings.join(' ');
   if (adoptable !== null) return `equals ${short(adoptable)}: --adopt takes it for that`;
   return status === 'up-to-date' && isEdited === true ? 'has edits of its own' : '';
 };
@@ -33,13 +35,13 @@ const write = (version: string, label: string | null, tenants: readonly Tenant[]
 export const tenantsPlan = gatewayCommand('plan')
   .summary('what a roll-out of a template would do to each tenant')
   .description(
-    `Says how far the content of each tenant's copy is from the template, and what a roll-out would do. Access settings are not
-compared: see docs/how-to/dashboards.md. Ends with 1 if a copy cannot be read.`,
+    `Says how far content, name and access settings of each tenant's copy are from the template, and what a roll-out would
+do. Ends with 1 if a copy cannot be read.`,
   )
   .argument('<template>')
   .action(async (template, { json, url }) => {
     const first = await callGateway(planRolloutCommand, { template }, url);
-    const { version, label } = first;
+    const { version, label, settingsFault } = first;
     const tenants = [...first.tenants];
     for (let { next } = first; next !== null; ) {
       const more = await callGateway(planRolloutCommand, { template, version, after: next }, url);
@@ -47,7 +49,8 @@ compared: see docs/how-to/dashboards.md. Ends with 1 if a copy cannot be read.`,
       next = more.next;
     }
     tenants.sort((a, b) => (a.clientId < b.clientId ? -1 : 1));
-    if (json) printJson({ template, version, label, tenants });
+    if (json) printJson({ template, version, label, settingsFault, tenants });
     else write(version, label, tenants);
+    if (!json && settingsFault !== null) console.log(settingsFault);
     if (tenants.some(({ status }) => status === 'unreadable')) throw new Exit();
   });

@@ -86,7 +86,10 @@ export const tenantsApply = gatewayCommand('apply')
       onConflict.unwrap().options,
     ),
   )
-  .option('--adopt', 'also copies of unknown origin that equal a known version')
+  .option(
+    '--adopt',
+    'also copies of unknown origin that equal a known version, and settings whose earlier value is not known',
+  )
   .option('--label <name>', 'a name for the version')
   .option('--pause', 'wait after each step until it is resumed')
   .option('--resume <id>', 'go on with a roll-out that was paused, stopped or interrupted')

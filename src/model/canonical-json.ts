@@ -14,3 +14,12 @@ const sorted = (value: unknown): unknown => {
 
 /** Whether two values are equal as JSON. Undefined and null are different. */
 export const isSameJson = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
+
+/** Returns the fields whose values differ, sorted. A missing field and an undefined one are equal. */
+export const differing = (before: object, after: object): readonly string[] => {
+  const old = new Map<string, unknown>(Object.entries(before));
+  const now = new Map<string, unknown>(Object.entries(after));
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((name) => !isSameJson({ value: old.get(name) }, { value: now.get(name) }))
+    .toSorted();
+};

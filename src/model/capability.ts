@@ -12,6 +12,7 @@ export const capabilityNames = [
   'import-dashboard',
   'read-content',
   'replace-content',
+  'copy-settings',
   'try-content',
   'list-unreadable-metrics',
   'list-columns',

@@ -51,7 +51,7 @@ describe('the history of a template', () => {
 
   it('begins with the versions that are known from copies, in their order', async () => {
     const board = await openWith([]);
-    const first = await house.versions.record('space', board.template);
+    const first = await house.versions.record(board.policy, board.template);
     await house.ledger.db.deleteFrom('template_editions').where('template', '=', board.template).execute();
     await board.publish(renamed('All sales'));
     await recordTemplate(deps(), board.policy, board.template, 'link ada');

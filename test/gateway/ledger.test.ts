@@ -48,6 +48,7 @@ describe('the ledger', () => {
       '0004-recipients',
       '0005-silence',
       '0006-fences',
+      '0007-settings',
     ]);
   });
 

@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
-import type { Policy } from '../../src/gateway/policy/policy.js';
+import { type Policy, policyFor } from '../../src/gateway/policy/policy.js';
 import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import type { Rollouts, StartedRollout } from '../../src/gateway/rollout/rollout.js';
 import { createTemplateVersions } from '../../src/gateway/rollout/template-versions.js';
@@ -27,14 +27,15 @@ import { createAuthenticate } from '../../src/service/keys/authenticate.js';
 import { createLastUses } from '../../src/service/keys/last-use.js';
 import { createHandlers, operations } from '../../src/service/operations.js';
 import { columnRef, metric as over, stays } from '../engine/world.js';
-import { createWorld, settings, stateFilter } from '../service/world.js';
+import { createWorld, stateFilter } from '../service/world.js';
 import type { Backing } from '../suites/metadata.js';
 import { captureLog, createMovableClock } from './harness.js';
 
 const workspaceName = 'space';
 const service = { kind: 'serviceToken', tokenId: 't' } as const;
 
-const policyOf = (template: string): Policy =>
+/** `entry` is the template's entry in the policy, and `more` what else the policy says. */
+const policyOf = (template: string, entry = '{ name: Sales }', more = ''): Policy =>
   loadPolicy(
     `
 version: 1
@@ -46,12 +47,12 @@ session:
   tenant: claims.org_id
   roles: '["member"]'
 templates:
-  ${template}: { name: Sales }
+  ${template}: ${entry}
 rules:
   - name: all
     when: 'true'
     grant: { templates: [${template}] }
-`,
+${more}`,
     'policy.yaml',
   );
 
@@ -161,8 +162,14 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
   const idOf = (clientId: string): string => dashboardIdOf(template, clientId);
 
   /** Copies the current template and records the copies, as provisioning does. */
-  const provision = async (clientIds: readonly string[], isNoted = true): Promise<void> => {
-    const { version } = await versions.record(workspaceName, template);
+  const provision = async (
+    clientIds: readonly string[],
+    isNoted = true,
+    policy = policyOf(template),
+  ): Promise<void> => {
+    const { version } = await versions.record(policy, template);
+    const entry = policy.templates.get(template);
+    if (entry === undefined) throw new Error(`the policy has no template ${template}`);
     const now = clock.now();
     for (const clientId of clientIds) {
       await createDashboardEmbed(deps)(
@@ -171,10 +178,11 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
           dashboardId: idOf(clientId),
           clientId,
           workspaceName,
-          accessSettings: settings,
+          name: policyFor(policy, clientId).templates.get(template)?.name,
+          accessSettings: entry.accessSettings,
           templateDashboardId: template,
           isImportMetrics: true,
-          isRenameDashboard: false,
+          isRenameDashboard: true,
           metadata: { guestlist: { template, clientId } },
         },
         stays,
@@ -223,6 +231,7 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
   return {
     template,
     policy: policyOf(template),
+    policyWith: (entry: string, more = '') => policyOf(template, entry, more),
     idOf,
     provision,
     publish,

@@ -50,7 +50,7 @@ const apply = async (policy: Policy = board.policy) => {
   const { done } = await createRollouts({ ...deps(), width: 2 }).start(policy, { ...usual, template: board.template });
   await done;
 };
-const current = () => house.versions.record(board.policy.workspace, board.template);
+const current = () => house.versions.record(board.policy, board.template);
 const namesIn = async (policy: Policy = board.policy) =>
   (await listUnreadable(deps(), policy, await current())).map(({ name }) => name);
 /** Begins a roll-out that waits after the canary `a`, and so still has `b` to do. */

@@ -76,7 +76,7 @@ describe('plan: the drift of each tenant', () => {
     const gone = await house.world.store.dashboards.findByExternalId('id-app', board.idOf('gone'));
     if (gone !== undefined) await house.world.store.dashboards.delete(gone);
     expect((await plan(board)).edited).toMatchObject({ status: 'up-to-date', isEdited: true });
-    const { version } = await house.versions.record('space', board.template);
+    const { version } = await house.versions.record(board.policy, board.template);
     await board.publish(secondEdition);
     await board.provision(['new']);
     expect(await plan(board)).toMatchObject({
@@ -205,7 +205,7 @@ describe('apply', () => {
   it('is refused for another template than planned, an unknown one, or during another roll-out of it', async () => {
     const board = await openWith('a');
     const { template, policy } = board;
-    const { version } = await house.versions.record('space', template);
+    const { version } = await house.versions.record(board.policy, template);
     await board.publish(secondEdition);
     await expect(rolloutsOf().start(policy, { ...wanted, template, version })).rejects.toThrow(/plan again/);
     await expect(rolloutsOf().start(policy, { ...wanted, template: 'none' })).rejects.toMatchObject({
@@ -239,7 +239,7 @@ describe('rollback', () => {
       metadata: { ...content.metadata, z: { b: [1, 2.5], a: null } },
     }));
     const before = await allExports(board, clients);
-    const { version } = await house.versions.record('space', board.template);
+    const { version } = await house.versions.record(board.policy, board.template);
     await board.publish(secondEdition);
     const { id } = await apply(board);
     const after = await allExports(board, clients);

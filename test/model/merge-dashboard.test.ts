@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DashboardContent } from '../../src/model/dashboard/dashboard.js';
+import type { CopySettings } from '../../src/model/dashboard/embed.js';
 import { isSameBoard, mergeDashboard } from '../../src/model/dashboard/merge/merge-dashboard.js';
 import { board, contents, copyOf, definition, histories, leavesOf, metric } from './boards.js';
 
@@ -206,5 +207,79 @@ describe('conflicts and neighbours', () => {
     };
     const { content } = merge(base, { ...base, gridMargin: [4], metadata: { author: 'us' } }, tenant);
     expect(content).toEqual({ ...tenant, gridMargin: [4] });
+  });
+});
+
+const settings = fc
+  .record({
+    name: fc.constantFrom('Sales', 'Revenue', 'Turnover'),
+    accessSettings: fc.record(
+      {
+        isAllowEmailReports: fc.boolean(),
+        isAllowUnderlyingData: fc.boolean(),
+        isAllowAiPilot: fc.boolean(),
+        joinModel: fc.constantFrom('single', 'multi'),
+        tableTenancySettings: fc.subarray([{ name: 'main.sales', clientColumn: 'owner' }]),
+      },
+      { requiredKeys: [] },
+    ),
+  })
+  .map((given) => given as unknown as CopySettings);
+
+const withSettings = (given: CopySettings | undefined): DashboardContent =>
+  given === undefined ? board() : board({ settings: given });
+
+const flat = (given: CopySettings | undefined): Readonly<Record<string, unknown>> => ({
+  'settings.name': given?.name,
+  ...Object.fromEntries(
+    Object.entries(given?.accessSettings ?? {}).map(([name, value]) => [`settings.accessSettings.${name}`, value]),
+  ),
+});
+
+describe('three-way merge of settings', () => {
+  it('each setting takes the template’s change, keeps the tenant’s, and conflicts exactly where both differ', () => {
+    fc.assert(
+      fc.property(fc.option(settings, { nil: undefined }), settings, settings, (base, template, tenant) => {
+        const merged = merge(withSettings(base), withSettings(template), withSettings(tenant));
+        const [old, now, own, after] = [base, template, tenant, merged.content.settings].map(flat);
+        const conflicts = merged.conflicts.map(({ path }) => path);
+        for (const path of new Set([old, now, own].flatMap((one) => Object.keys(one ?? {})))) {
+          const at = [old?.[path], now?.[path], own?.[path]].map((value) => JSON.stringify(value));
+          const isTorn = at[0] !== at[2] && at[0] !== at[1] && at[1] !== at[2];
+          expect(conflicts.includes(path)).toBe(isTorn);
+          expect(after?.[path]).toEqual(at[0] === at[2] ? now?.[path] : own?.[path]);
+        }
+      }),
+      { numRuns },
+    );
+  });
+
+  it('a version without settings leaves those of the copy as they are', () => {
+    fc.assert(
+      fc.property(fc.option(settings, { nil: undefined }), settings, (base, tenant) => {
+        const merged = merge(withSettings(base), board(), withSettings(tenant));
+        expect(merged).toMatchObject({ conflicts: [], isChanged: false });
+        expect(merged.content.settings).toEqual(tenant);
+        const older = merge(withSettings(base), withSettings(tenant), board());
+        expect(older.content).not.toHaveProperty('settings');
+      }),
+      { numRuns },
+    );
+  });
+
+  it('a conflict that is decided for the template gets its value, and no other setting changes', () => {
+    fc.assert(
+      fc.property(settings, settings, settings, (base, template, tenant) => {
+        const versions = { base: withSettings(base), template: withSettings(template), tenant: withSettings(tenant) };
+        const { conflicts, content } = mergeDashboard(versions);
+        const choices = Object.fromEntries(conflicts.map(({ path }) => [path, 'template' as const]));
+        const decided = mergeDashboard(versions, choices);
+        expect(decided.conflicts).toEqual([]);
+        const [now, before, after] = [template, content.settings, decided.content.settings].map(flat);
+        for (const path of new Set([now, before, after].flatMap((one) => Object.keys(one ?? {}))))
+          expect(after?.[path]).toEqual(path in choices ? now?.[path] : before?.[path]);
+      }),
+      { numRuns },
+    );
   });
 });

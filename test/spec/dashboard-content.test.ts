@@ -69,6 +69,58 @@ describe('GET /data-app/dashboards/content: the export with its digest', () => {
   });
 });
 
+describe('settings of a client’s dashboard, together with its content', () => {
+  const target = (dashboardId: string) => ({ dashboardId, workspaceName });
+  const withSettings = (dashboardId: string) =>
+    ok(house, 'getDashboardContent', { ...target(dashboardId), with: 'settings' });
+  const put = async (dashboardId: string, change: object, sent = {}) => {
+    const { data, digest, settings } = await withSettings(dashboardId);
+    const input = { ...target(dashboardId), content: data, expectedDigest: digest };
+    return { input: { ...input, settings: { ...settings, ...change } }, sent };
+  };
+
+  test('a replacement writes name and access settings, keeps the datamart, and is guarded by the digest', async () => {
+    await cloneBoard(house, 'set', 'acme');
+    const before = await withSettings('set');
+    expect(before.settings?.accessSettings).not.toHaveProperty('datamartName');
+    expect((await read('set')).digest).not.toBe(before.digest);
+    const accessSettings = { ...before.settings?.accessSettings, isAllowEmailReports: true, isAllowAiPilot: true };
+    const { input } = await put('set', { name: 'Renamed', accessSettings });
+    const { digest } = await ok(house, 'replaceDashboardContent', input);
+    const after = await withSettings('set');
+    expect(after).toMatchObject({ digest, settings: { name: 'Renamed', accessSettings } });
+    expect(after.data).toEqual(before.data);
+    const { data } = await ok(house, 'listEmbeds', { embedId: 'set' });
+    expect(data).toMatchObject([{ name: 'Renamed', accessSettings: { ...accessSettings, datamartName: 'shop' } }]);
+    // A setting that changed meanwhile counts as a change, and one that is left out is removed.
+    await ok(house, 'updateEmbed', { embedId: 'set', accessSettings: { isAllowUnderlyingData: false } });
+    await refused('replaceDashboardContent DASHBOARD_CHANGED', house, { ...input, expectedDigest: digest });
+    const { isAllowAiPilot: _, ...fewer } = accessSettings;
+    await ok(house, 'replaceDashboardContent', (await put('set', { accessSettings: fewer })).input);
+    expect((await withSettings('set')).settings?.accessSettings).not.toHaveProperty('isAllowAiPilot');
+  });
+
+  test('settings are refused for a template, from a service token, and if they do not fit the datamart', async () => {
+    await cloneBoard(house, 'unset', 'acme');
+    expect(await withSettings('board')).not.toHaveProperty('settings');
+    const { input } = await put('unset', {});
+    const operation = 'replaceDashboardContent INVALID_DASHBOARD_DATA';
+    await refused(operation, house, input, { bearer: house.serviceToken });
+    const tableTenancySettings = [{ name: 'nowhere', clientColumn: 'x' }];
+    const accessSettings = { ...input.settings.accessSettings, tableTenancySettings };
+    await refused(operation, house, { ...input, settings: { name: 'x', accessSettings } });
+    expect(await withSettings('unset')).toMatchObject({ digest: input.expectedDigest });
+    await refused(
+      'getDashboardContent INVALID_DASHBOARD_ID',
+      house,
+      { ...target('unset'), with: 'settings' },
+      {
+        bearer: house.otherKey,
+      },
+    );
+  });
+});
+
 describe('POST /data-app/dashboards/content/compare: what changed since a content was read', () => {
   const service = () => ({ bearer: house.serviceToken });
   const compare = (dashboardId: string, content: object) =>

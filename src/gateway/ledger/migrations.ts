@@ -256,6 +256,9 @@ const silence = ['alter table guestlist_gateway.processes add column silence_ms 
 /** A number for each taking of a lease, which rises: for writes outside the ledger. */
 const fences = ['create sequence guestlist_gateway.fences'];
 
+/** The version of the content alone, without the settings of the policy. Null: the version is that of the content. */
+const settings = ['alter table guestlist_gateway.template_versions add column content_version text collate "C"'];
+
 /** The migrations, in order of their names. */
 export const ledgerMigrations: Migrations = {
   '0001-ledger': statementsOf([...tenants, ...revocation, ...dashboards, ...rollouts, ...hooks, ...audit, ...leases]),
@@ -264,4 +267,5 @@ export const ledgerMigrations: Migrations = {
   '0004-recipients': statementsOf(recipients),
   '0005-silence': statementsOf(silence),
   '0006-fences': statementsOf(fences),
+  '0007-settings': statementsOf(settings),
 };

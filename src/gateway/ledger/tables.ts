@@ -153,6 +153,8 @@ export type RolloutTables = {
     template: string;
     version: string;
     content: string;
+    /** The version without settings. Null: `version` is it. */
+    content_version: string | null;
     label: string | null;
     recorded_at: Date;
   };

@@ -79,7 +79,13 @@ const compileTemplates = (
     Object.entries(document.templates).map(([template, { name, accessSettings, provisioning, ...names }]) => [
       template,
       {
-        ...{ template, name, provisioning, accessSettings: { ...accessSettings, datamartName: document.datamart } },
+        ...{
+          template,
+          name,
+          commonName: name,
+          provisioning,
+          accessSettings: { ...accessSettings, datamartName: document.datamart },
+        },
         source: compileSource(createCompile(own.source, own.faults), compile, own, ['templates', template], names),
       },
     ]),

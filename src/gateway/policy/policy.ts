@@ -13,6 +13,8 @@ export type { RestrictionRule, Rule } from './rules.js';
 export type Template = {
   readonly template: string;
   readonly name: string;
+  /** The name without overrides of a tenant. */
+  readonly commonName: string;
   readonly accessSettings: TemplateSettings & { readonly datamartName: string };
   readonly provisioning: 'required' | 'best-effort';
   /** The source that tokens read which open this template. */

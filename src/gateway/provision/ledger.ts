@@ -273,7 +273,14 @@ const isVersionOf = async (db: Db, template: string, version: string): Promise<b
     .selectFrom('dashboards')
     .select('template')
     .where('template', '=', template)
-    .where('template_version', '=', version);
+    .where(({ or, eb, exists, selectFrom }) => {
+      const same = selectFrom('template_versions')
+        .select('version')
+        .whereRef('template_versions.template', '=', 'dashboards.template')
+        .whereRef('template_versions.version', '=', 'dashboards.template_version')
+        .where('content_version', '=', version);
+      return or([eb('template_version', '=', version), exists(same)]);
+    });
   return (await askLedger(known.limit(1).execute())).length > 0;
 };
 

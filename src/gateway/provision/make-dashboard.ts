@@ -15,6 +15,7 @@ import type { Policy, Template } from '../policy/policy.js';
 import { tenantSourceOf } from '../policy/tenant-source.js';
 import { unavailable } from '../upstream/unavailable.js';
 import type { CopyLocation, CopyResult, CopyTarget, PriorState, ProvisionLedger } from './ledger.js';
+import { settingsFor } from './template-version.js';
 import {
   alarm,
   assertOwn,
@@ -92,9 +93,7 @@ const createOn = async (
   { policy, template, copy: { clientId, dashboardId } }: Run,
   datamartName: string,
 ): Promise<'created' | 'exists'> => {
-  const { isAllowDashboardCreation, ...accessSettings } = template.accessSettings;
-  // A service that does not know the setting would refuse the copy.
-  const allowsBoards = isAllowDashboardCreation === true && (await capabilities.supports('guest-boards'));
+  const { accessSettings } = settingsFor(template, await capabilities.supports('guest-boards'));
   try {
     await upstream(createDashboardEmbed, {
       dashboardId,
@@ -105,7 +104,7 @@ const createOn = async (
       metricImportMode: 'METRIC',
       name: template.name,
       isRenameDashboard: true,
-      accessSettings: { ...accessSettings, datamartName, ...(allowsBoards ? { isAllowDashboardCreation } : {}) },
+      accessSettings: { ...accessSettings, datamartName },
       metadata: { guestlist: { template: template.template, clientId } },
     });
     return 'created';
@@ -146,7 +145,7 @@ const finish = async (options: MakeOptions, run: Run): Promise<Outcome> => {
   if ((await create(options, run)) === 'exists') {
     throw unavailable('provisioning-under-way', new Error('another process created it meanwhile'));
   }
-  const { isComplete, version } = await readMade(options, run.copy);
+  const { isComplete, version } = await readMade(options, run.copy, run.template);
   return isComplete
     ? { how: 'finished', isCreated: true, version }
     : alarm(options.log, 'import-brings-nothing', run.copy);
@@ -156,7 +155,7 @@ const createOrTake = async (options: MakeOptions, run: Run, before: PriorState):
   run.step = 'create';
   if ((await create(options, run)) === 'created') {
     run.step = 'verify-import';
-    const { isComplete, version } = await readMade(options, run.copy);
+    const { isComplete, version } = await readMade(options, run.copy, run.template);
     return isComplete ? { how: 'created', isCreated: true, version } : finish(options, run);
   }
   run.step = 'verify-owner';

@@ -6,10 +6,11 @@ import type { Log } from '../../platform/logs/log.js';
 import { exportEmbed } from '../../service/dashboards/contract/dashboards.js';
 import { listDashboardMetrics } from '../../service/dashboards/contract/workspace-dashboards.js';
 import { listEmbedMetrics } from '../../service/embeds/contract/embeds.js';
+import type { Template } from '../policy/policy.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/unavailable.js';
 import type { EmbedIndex } from './embed-index.js';
-import { type TemplateContent, templateContentOf, templateVersionOf } from './template-version.js';
+import { settingsFor, type TemplateContent, templateContentOf, templateVersionOf } from './template-version.js';
 
 /** A version of a template with its content. It is stored before a copy's row refers to it. */
 export type TemplateVersion = {
@@ -23,7 +24,7 @@ export type CopyOptions = {
   readonly capabilities: Capabilities;
   readonly index: EmbedIndex;
   readonly keepVersion: (version: TemplateVersion) => Promise<void>;
-  /** Whether this version of the template is known. */
+  /** Whether a version of the template with this content is known. `version` is the one without settings. */
   readonly isKnownVersion: (template: string, version: string) => Promise<boolean>;
   readonly log: Log;
 };
@@ -143,8 +144,23 @@ const readOrigin = async (
   }
 };
 
-const keepOrigin = ({ keepVersion }: CopyOptions, { template }: Copy, { version, content }: Origin): Promise<void> =>
-  keepVersion({ template, version, content });
+const keepOrigin = (
+  { keepVersion }: CopyOptions,
+  { template }: Copy,
+  { version, content }: Pick<Origin, 'content' | 'version'>,
+): Promise<void> => keepVersion({ template, version, content });
+
+/** The settings of a copy that was just made are those of the policy. */
+const withSettings = async (
+  { capabilities }: CopyOptions,
+  template: Template,
+  origin: Pick<Origin, 'content' | 'version'>,
+): Promise<Pick<Origin, 'content' | 'version'>> => {
+  if (!(await capabilities.supports('copy-settings'))) return origin;
+  const settings = settingsFor(template, await capabilities.supports('guest-boards'));
+  const content = { ...origin.content, settings };
+  return { content, version: templateVersionOf(content) };
+};
 
 /**
  * Reads a copy that was just made. An export shows both its metrics and the template's version. The version is null if
@@ -153,13 +169,15 @@ const keepOrigin = ({ keepVersion }: CopyOptions, { template }: Copy, { version,
 export const readMade = async (
   options: CopyOptions,
   copy: Copy,
+  template: Template,
 ): Promise<{ readonly isComplete: boolean; readonly version: string | null }> => {
   const origin = await readOrigin(options, copy);
   const count = origin?.content.metrics.length ?? (await listMetrics(options, copy)).length;
   const isComplete = await isSomethingThere(options, copy, count);
   if (origin === undefined) return { isComplete, version: null };
-  await keepOrigin(options, copy, origin);
-  return { isComplete, version: origin.version };
+  const made = await withSettings(options, template, origin);
+  await keepOrigin(options, copy, made);
+  return { isComplete, version: made.version };
 };
 
 /**
@@ -171,8 +189,9 @@ export const readMade = async (
 export const findVersion = async (options: CopyOptions, copy: Copy, isResumed: boolean): Promise<string | null> => {
   const origin = await readOrigin(options, copy);
   if (origin === undefined) return null;
-  if (await options.isKnownVersion(copy.template, origin.version)) return origin.version;
-  if (!isResumed || !origin.isCopiedWhole) return null;
+  const isKnown = await options.isKnownVersion(copy.template, origin.version);
+  if (!isKnown && (!isResumed || !origin.isCopiedWhole)) return null;
+  // Without settings: what the policy said when the copy was made is not known.
   await keepOrigin(options, copy, origin);
   return origin.version;
 };

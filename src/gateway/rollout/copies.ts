@@ -2,6 +2,7 @@
  * Reads and writes tenants' copies at the service. A write sends the digest that was read, and fails if the copy has
  * changed since.
  */
+import type { z } from 'zod';
 import type { DashboardContent, TriedMetric } from '../../model/dashboard/dashboard.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
@@ -11,9 +12,17 @@ import {
   tryDashboardContent,
 } from '../../service/dashboards/contract/content.js';
 import type { SourceNames } from '../policy/source-names.js';
+import { withoutSettings } from '../provision/template-version.js';
 import type { TenantDashboard } from './model.js';
 
-/** The current content of a copy. `digest` comes from the service and identifies exactly this content. */
+type Replacement = z.input<typeof replaceDashboardContent.input>;
+/** Lists of the domain are read-only; those of the wire are not. */
+type CallInput<Name extends keyof Replacement> = NonNullable<Replacement[Name]>;
+
+/**
+ * The current content of a copy, with its settings if they were wanted. `digest` comes from the service and identifies
+ * exactly this content.
+ */
 export type Copy = { readonly content: DashboardContent; readonly digest: string };
 
 /** `changed`: the copy no longer matches `expectedDigest` and was not written. */
@@ -23,10 +32,11 @@ export type Written =
 
 export type Copies = {
   /**
-   * Returns undefined if the service has no such copy. Throws a Refusal if the copy cannot be read, or is not this
+   * Settings are wanted only if a write will name them, since the digest is then of both. Returns undefined if the
+   * service has no such copy. Throws a Refusal if the copy cannot be read, or is not this
    * tenant's copy of this template.
    */
-  readonly find: (dashboard: TenantDashboard) => Promise<Copy | undefined>;
+  readonly find: (dashboard: TenantDashboard, isWithSettings: boolean) => Promise<Copy | undefined>;
   /**
    * Runs the content's metrics for the tenant that owns the copy, on this source, and writes nothing. Throws a Refusal
    * if the service refuses the content or the source, or cannot be reached.
@@ -66,11 +76,13 @@ const isMissing = (error: unknown): boolean =>
   error instanceof UpstreamRefusal && error.code === 'INVALID_DASHBOARD_ID';
 
 export const createCopies = (upstream: Call, workspaceName: string): Copies => ({
-  find: async (dashboard) => {
+  find: async (dashboard, isWithSettings) => {
     const { dashboardId } = dashboard;
     try {
-      const { data, digest } = await upstream(getDashboardContent, { dashboardId, workspaceName });
-      const { version: _, ...content } = data;
+      const asked = { dashboardId, workspaceName, ...(isWithSettings ? { with: 'settings' as const } : {}) };
+      const { data, digest, settings } = await upstream(getDashboardContent, asked);
+      const { version: _, ...board } = data;
+      const content = settings === undefined ? board : { ...board, settings };
       if (isMarkOf(content.metadata, dashboard)) return { content, digest };
     } catch (error) {
       if (isMissing(error)) return undefined;
@@ -86,7 +98,7 @@ export const createCopies = (upstream: Call, workspaceName: string): Copies => (
   tryOut: async ({ dashboardId }, content, { datasource, datamart }, isMeasured) => {
     try {
       const input = {
-        ...{ dashboardId, workspaceName, content },
+        ...{ dashboardId, workspaceName, content: withoutSettings(content) },
         ...(isMeasured ? { isMeasured } : {}),
         ...(datasource === undefined ? {} : { datasourceName: datasource }),
         ...(datamart === undefined ? {} : { datamartName: datamart }),
@@ -99,8 +111,12 @@ export const createCopies = (upstream: Call, workspaceName: string): Copies => (
   },
   replace: async ({ dashboardId }, content, expectedDigest) => {
     try {
-      const input = { dashboardId, workspaceName, content, expectedDigest };
-      const { digest } = await upstream(replaceDashboardContent, input);
+      const { settings } = content;
+      const { digest } = await upstream(replaceDashboardContent, {
+        ...{ dashboardId, workspaceName, expectedDigest },
+        content: withoutSettings(content),
+        ...(settings === undefined ? {} : { settings: settings as CallInput<'settings'> }),
+      });
       return { outcome: 'written', digest };
     } catch (error) {
       if (isMissing(error)) return { outcome: 'missing' };

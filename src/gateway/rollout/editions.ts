@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { contentChanges } from '../../model/dashboard/changes.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Policy } from '../policy/policy.js';
+import { withoutSettings } from '../provision/template-version.js';
 import type { RolloutLedger } from './model.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 
@@ -48,7 +49,7 @@ export const recordTemplate = (
   template: string,
   by: string | null = null,
 ): Promise<TemplateVersion> => {
-  if (policy.templates.has(template)) return versions.record(policy.workspace, template, { by });
+  if (policy.templates.has(template)) return versions.record(policy, template, { by });
   throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
 };
 
@@ -108,13 +109,13 @@ const unpublished = (
   return { published, unpublished: changesOf(contents.get(published), contents.get(current.version)) };
 };
 
-/** Returns one version's content, for a restore. Throws NOT_FOUND. */
+/** Returns one version's content, for a restore, without the settings of the policy. Throws NOT_FOUND. */
 export const findVersion = async (
   { versions }: Pick<EditionDeps, 'versions'>,
   { template, version }: { readonly template: string; readonly version: string },
 ): Promise<TemplateVersion> => {
   const found = await versions.find(template, version);
-  if (found !== undefined) return found;
+  if (found !== undefined) return { ...found, content: withoutSettings(found.content) };
   const message = `Template ${JSON.stringify(template)} has no version ${version}. template-history lists those that it had.`;
   throw new Refusal('NOT_FOUND', message);
 };

@@ -2,11 +2,12 @@
  * Applies a roll-out to one tenant's copy: compares it with the template, stores its content, writes the merged content
  * only if the copy is unchanged since, and reads it back. An interrupted item is resumed from its stored state.
  */
+import { isSameJson } from '../../model/canonical-json.js';
 import type { DashboardContent } from '../../model/dashboard/dashboard.js';
-import { isSameBoard, mergeDashboard } from '../../model/dashboard/merge/merge-dashboard.js';
+import { isSameBoard } from '../../model/dashboard/merge/merge-dashboard.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Copies, Copy } from './copies.js';
-import { type Drift, type DriftContext, detectDrift, type FindVersion } from './drift.js';
+import { type Drift, type DriftContext, detectDrift, type FindVersion, mergeCopy } from './drift.js';
 import type { ItemOutcome, Rollout, RolloutItem, RolloutLedger } from './model.js';
 
 export type ApplyContext = DriftContext & {
@@ -22,6 +23,11 @@ const settleWith = async (work: ApplyContext, item: RolloutItem, settlement: Ite
   return settlement;
 };
 
+const isSameSettings = (a: DashboardContent, b: DashboardContent): boolean =>
+  isSameJson(a.settings ?? null, b.settings ?? null);
+
+const hasSettings = ({ content }: Pick<Copy, 'content'>): boolean => content.settings !== undefined;
+
 /** Whether the two contents are the same, by the metric ids of either version of the template. */
 const isSame = async (
   work: ApplyContext,
@@ -30,7 +36,8 @@ const isSame = async (
   b: DashboardContent,
 ): Promise<boolean> => {
   const base = item.fromVersion === null ? undefined : await work.findVersion(item.template, item.fromVersion);
-  return isSameBoard(a, b, work.target.content, ...(base === undefined ? [] : [base.content]));
+  const templates = [work.target.content, ...(base === undefined ? [] : [base.content])];
+  return isSameSettings(a, b) && isSameBoard(a, b, ...templates);
 };
 
 /**
@@ -43,7 +50,7 @@ const verify = async (
   after: DashboardContent,
   digest: string,
 ): Promise<ItemOutcome> => {
-  const read = await work.copies.find(item);
+  const read = await work.copies.find(item, after.settings !== undefined);
   if (read?.digest === digest && (await isSame(work, item, read.content, after)))
     return settleWith(work, item, { state: 'applied', afterDigest: digest, version: work.target.version });
   const fault = 'what was read back is not what was written';
@@ -106,8 +113,7 @@ const fault = 'the tenant changed it while the roll-out was interrupted';
  */
 const settleEdited = async (work: ApplyContext, item: RolloutItem, current: Copy): Promise<ItemOutcome> => {
   const base = item.fromVersion === null ? undefined : await work.findVersion(item.template, item.fromVersion);
-  const versions = base && { base: base.content, template: work.target.content, tenant: current.content };
-  const merge = versions && mergeDashboard(versions, work.choices?.[item.tenantRef]);
+  const merge = base && mergeCopy(work, item, base, current, work.rollout.options.isAdopting).merge;
   if (merge?.isChanged === false && merge.conflicts.length === 0)
     return settleWith(work, item, { state: 'applied', version: work.target.version });
   return settleWith(work, item, { state: 'conflict', conflicts: merge?.conflicts ?? [], fault });
@@ -119,7 +125,7 @@ const resume = async (
   item: RolloutItem,
   { before, after }: { readonly before: Copy; readonly after: DashboardContent },
 ): Promise<ItemOutcome> => {
-  const current = await work.copies.find(item);
+  const current = await work.copies.find(item, hasSettings(before));
   if (current === undefined) return settleWith(work, item, { state: 'missing' });
   if (current.digest === before.digest)
     return (await write(work, item, before, after)) ?? resume(work, item, { before, after });
@@ -169,7 +175,8 @@ const isAsWritten = async (
 ): Promise<boolean> => {
   const versions = [rollout.version, ...(item.fromVersion === null ? [] : [item.fromVersion])];
   const found = await Promise.all(versions.map((version) => findVersion(item.template, version)));
-  return isSameBoard(current.content, after, ...found.flatMap((version) => version?.content ?? []));
+  const templates = found.flatMap((version) => version?.content ?? []);
+  return isSameSettings(current.content, after) && isSameBoard(current.content, after, ...templates);
 };
 
 /**
@@ -181,7 +188,7 @@ const restore = async (work: RestoreContext, item: RolloutItem): Promise<ItemOut
   const restored = { state: 'restored', version: fromVersion } as const;
   // The roll-out did not write this copy.
   if (before === null || after === null) return restored;
-  const current = await work.copies.find(item);
+  const current = await work.copies.find(item, hasSettings(before));
   if (current === undefined) return { state: 'restore-missing' };
   if (current.digest === before.digest) return restored;
   const isOurs =
@@ -190,7 +197,7 @@ const restore = async (work: RestoreContext, item: RolloutItem): Promise<ItemOut
   const written = await work.copies.replace(item, before.content, current.digest);
   if (written.outcome === 'missing') return { state: 'restore-missing' };
   if (written.outcome === 'changed') return { state: 'restore-conflict', fault: 'the tenant changed it a moment ago' };
-  const read = await work.copies.find(item);
+  const read = await work.copies.find(item, hasSettings(before));
   if (read?.digest === before.digest) return restored;
   return { state: 'restore-failed', fault: 'what was read back is not what it was before the roll-out' };
 };

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { showConflicts } from '../../model/dashboard/merge/merge-dashboard.js';
+import { placeInWords, settingsChanges } from '../../model/dashboard/setting-words.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Unchanging } from '../../platform/http/interface/callable.js';
 import { eachOf } from '../../platform/work/bounded.js';
@@ -30,8 +31,10 @@ const plannedTenant = z.object({
   dashboardId: z.string(),
   status: z.enum(['up-to-date', 'behind', 'edited', 'conflict', 'unknown-base', 'missing', 'unreadable']),
   fromVersion: z.string().nullable(),
-  /** Each with the values of the three sides, if they are wanted. Null: a side has none. */
-  conflicts: z.array(conflict.extend({ base: side, template: side, tenant: side })),
+  /** Each with its place in words, and with the values of the three sides, if they are wanted. Null: a side has none. */
+  conflicts: z.array(conflict.extend({ what: z.string(), base: side, template: side, tenant: side })),
+  /** What would change in the settings of the copy, in words. */
+  settings: z.array(z.string()),
   /** Whether the tenant changed its copy; null: unknown. */
   isEdited: z.boolean().nullable(),
   /** For a copy without a recorded version: the known version that it equals, or null. */
@@ -46,6 +49,8 @@ export const planPage = z.object({
   label: z.string().nullable(),
   /** On the first page: metrics for which the template would not be rolled out. */
   unreadable: z.array(z.object({ metricId: z.string(), name: z.string(), message: z.string() })),
+  /** Why the settings of the policy reach no copy by this roll-out. Null: they are rolled out with the content. */
+  settingsFault: z.string().nullable(),
   tenants: z.array(plannedTenant),
   /** The cursor of the next page. Null if this page is the last. */
   next: z.string().nullable(),
@@ -62,14 +67,15 @@ export type PlanInput = {
   readonly version?: string | undefined;
 };
 
-const conflictsOf = (drift: Drift, { content }: TemplateVersion, showsValues: boolean): PlannedTenant['conflicts'] => {
+const conflictsOf = (drift: Drift, showsValues: boolean): PlannedTenant['conflicts'] => {
   if (!('merge' in drift)) return [];
-  const { copy, base, merge } = drift;
-  if (!showsValues) return merge.conflicts;
-  return showConflicts({ base, template: content, tenant: copy.content }, merge.conflicts);
+  const { versions, merge } = drift;
+  const shown = showsValues ? showConflicts(versions, merge.conflicts) : merge.conflicts;
+  return shown.map((one) => ({ ...one, what: placeInWords(one.path) }));
 };
 
-const describe = (drift: Drift): Pick<PlannedTenant, 'isEdited' | 'adoptable' | 'fault'> => ({
+const describe = (drift: Drift): Pick<PlannedTenant, 'settings' | 'isEdited' | 'adoptable' | 'fault'> => ({
+  settings: 'merge' in drift ? [...settingsChanges(drift.copy.content.settings, drift.merge.content.settings)] : [],
   isEdited: 'merge' in drift ? drift.merge.isEdited : null,
   adoptable: drift.status === 'unknown-base' ? drift.adoptable : null,
   fault: drift.status === 'unreadable' ? drift.fault.message : null,
@@ -79,10 +85,13 @@ const loadTarget = async ({ versions }: PlanDeps, policy: Policy, input: PlanInp
   const { template, version } = input;
   if (!policy.templates.has(template))
     throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
-  const target = await versions.record(policy.workspace, template);
+  const target = await versions.record(policy, template);
   if (version === undefined || version === target.version) return target;
   throw new Refusal('NOT_SUPPORTED', `Template ${JSON.stringify(template)} changed while it was planned: plan again.`);
 };
+
+const settingsFault =
+  'The analytics service behind this gateway cannot replace settings together with content (capability "copy-settings"). A roll-out changes content only; access settings and name reach copies that are made afterwards.';
 
 /** Returns one page of the plan, ordered by tenant reference. */
 export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInput): Promise<PlanPage> => {
@@ -95,12 +104,13 @@ export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInp
     known,
     findVersion: rememberVersions(versions),
     copies: createCopies(upstream, policy.workspace),
+    policy,
   };
   const planned = new Map<string, PlannedTenant>();
   await eachOf(page, width, async (dashboard) => {
     const { clientId, dashboardId, version: fromVersion } = dashboard;
     const drift = await detectDrift(judge, dashboard, false);
-    const conflicts = conflictsOf(drift, target, input.showsValues === true);
+    const conflicts = conflictsOf(drift, input.showsValues === true);
     const own = { clientId, dashboardId, status: drift.status, fromVersion, conflicts };
     planned.set(dashboardId, { ...own, ...describe(drift) });
   });
@@ -109,6 +119,7 @@ export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInp
     version: target.version,
     label: target.label,
     unreadable: input.after === '' ? await listUnreadable(deps, policy, target) : [],
+    settingsFault: target.content.settings === undefined ? settingsFault : null,
     tenants: page.flatMap(({ dashboardId }) => planned.get(dashboardId) ?? []),
     next: page.length < input.limit ? null : (page.at(-1)?.tenantRef ?? null),
   };

@@ -6,6 +6,7 @@
 import { Refusal } from '../../model/refusal.js';
 import type { Call } from '../../platform/http/interface/client.js';
 import type { BringToPublished } from '../provision/make-dashboard.js';
+import { templateVersionOf } from '../provision/template-version.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { createCopies } from './copies.js';
 import { type Drift, detectDrift } from './drift.js';
@@ -15,7 +16,7 @@ import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 export type PublishedDeps = {
   readonly upstream: Call;
   readonly ledger: Pick<RolloutLedger, 'findPublished'>;
-  readonly versions: Pick<TemplateVersions, 'find'>;
+  readonly versions: Pick<TemplateVersions, 'find' | 'keep'>;
 };
 
 const refused = (message: string, cause?: unknown): Refusal =>
@@ -33,13 +34,26 @@ export const createBringToPublished = ({ upstream, ledger, versions }: Published
     if (found === undefined) throw refused(`version ${version} is not stored`);
     return found;
   };
+  /** A new copy has the settings that the policy says now: a roll-out publishes what the template shows. */
+  const withOwnSettings = async (
+    published: TemplateVersion,
+    { template, version }: { readonly template: string; readonly version: string | null },
+  ): Promise<TemplateVersion> => {
+    const own = version === null ? undefined : (await versions.find(template, version))?.content.settings;
+    const { settings: _, ...board } = published.content;
+    const content = own === undefined ? board : { ...board, settings: own };
+    const target = { ...published, content, version: templateVersionOf(content) };
+    await versions.keep(target);
+    return target;
+  };
   return async ({ workspace, ...copy }) => {
     const published = await ledger.findPublished(copy.template);
     if (published === undefined || published === copy.version) return copy.version;
-    const target = await loadPublished(copy.template, published);
+    const target = await withOwnSettings(await loadPublished(copy.template, published), copy);
+    if (target.version === copy.version) return copy.version;
     const copies = createCopies(upstream, workspace);
     const drift = await detectDrift({ copies, target, findVersion: versions.find, known: [] }, copy, false);
-    if (drift.status === 'up-to-date') return published;
+    if (drift.status === 'up-to-date') return target.version;
     // Merged, since a guest may have edited a copy that another login completed.
     if (drift.status !== 'behind' && drift.status !== 'edited')
       throw refused(`the copy is ${drift.status}`, faultOf(drift));
@@ -48,6 +62,6 @@ export const createBringToPublished = ({ upstream, ledger, versions }: Published
       throw error;
     });
     if (outcome !== 'written') throw refused(`the copy was ${outcome} meanwhile`);
-    return published;
+    return target.version;
   };
 };

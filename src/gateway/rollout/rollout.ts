@@ -96,7 +96,10 @@ const listAll = async (ledger: RolloutLedger, template: string): Promise<readonl
   }
 };
 
-type Run = RolloutDeps & { readonly rollout: Rollout };
+/** `policy` tells the names that overrides give to tenants' copies. A rollback needs none. */
+type RunDeps = RolloutDeps & { readonly policy?: Policy };
+
+type Run = RunDeps & { readonly rollout: Rollout };
 
 const record = (
   { audit, rollout: { id, template, version } }: Run,
@@ -142,12 +145,13 @@ const loadTarget = async (
 };
 
 const openWork = async (run: Run) => {
-  const { ledger, versions, rollout, upstream } = run;
+  const { ledger, versions, rollout, upstream, policy } = run;
   const target = await loadTarget(versions, rollout);
   const findVersion = rememberVersions(versions);
   const known = await versions.list(rollout.template);
   const { choices } = rollout.options;
-  return { rollout, ledger, findVersion, target, known, copies: createCopies(upstream, rollout.workspace), choices };
+  const copies = createCopies(upstream, rollout.workspace);
+  return { rollout, ledger, findVersion, target, known, copies, choices, policy };
 };
 
 /** Applies the roll-out to the copies, and returns the number of failures. Stops if there are more than allowed. */
@@ -232,12 +236,7 @@ const takeLease = async ({ ledger }: RolloutDeps, id: string): Promise<Lease> =>
 type Work = (run: Run) => Promise<RolloutState>;
 
 /** Runs a roll-out to its end, and releases the lease. An interrupted one keeps its state, and any process continues it. */
-const runToEnd = async (
-  deps: RolloutDeps,
-  rollout: Rollout,
-  lease: Lease,
-  [state, all]: readonly [RolloutState, Work],
-) => {
+const runToEnd = async (deps: RunDeps, rollout: Rollout, lease: Lease, [state, all]: readonly [RolloutState, Work]) => {
   const { id } = rollout;
   const ledger = deps.ledger.under(lease);
   const run: Run = { ...deps, ledger, rollout };
@@ -255,7 +254,7 @@ const runToEnd = async (
 };
 
 const startUnder = (
-  deps: RolloutDeps,
+  deps: RunDeps,
   rollout: Rollout,
   lease: Lease,
   work: readonly [RolloutState, Work],
@@ -263,7 +262,7 @@ const startUnder = (
 
 /** Starts work on a roll-out that is stored. Throws if another process runs it. */
 const startStored = async (
-  deps: RolloutDeps,
+  deps: RunDeps,
   rollout: Rollout,
   work: readonly [RolloutState, Work],
 ): Promise<StartedRollout> => startUnder(deps, rollout, await takeLease(deps, rollout.id), work);
@@ -277,7 +276,7 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
   const { template, version, label, by = null, ...options } = wanted;
   assertNamed(policy, template);
   await deps.capabilities.requireCapability('replace-content');
-  const target = await deps.versions.record(policy.workspace, template, { label });
+  const target = await deps.versions.record(policy, template, { label });
   if (version !== undefined && version !== target.version)
     throw conflict(`Template ${JSON.stringify(template)} has changed (version ${target.version}): plan again.`);
   await assertReadable(deps, policy, target);
@@ -304,7 +303,7 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
     await lease.release();
     throw error;
   }
-  return startUnder(deps, rollout, lease, ['running', (run) => applyAll(run, policy)]);
+  return startUnder({ ...deps, policy }, rollout, lease, ['running', (run) => applyAll(run, policy)]);
 };
 
 /**
@@ -349,7 +348,7 @@ export const createRollouts = (deps: RolloutDeps): Rollouts => ({
     if (!['running', 'paused', 'stopped'].includes(rollout.state))
       throw conflict(`Roll-out ${id} is ${rollout.state}: only one that was paused, stopped or interrupted goes on.`);
     await assertMayGoOn(deps, policy, rollout);
-    return startStored(deps, rollout, ['running', (run) => applyAll(run, policy)]);
+    return startStored({ ...deps, policy }, rollout, ['running', (run) => applyAll(run, policy)]);
   },
   rollback: async (id) => {
     const rollout = await loadRollout(deps.ledger, id);
@@ -360,7 +359,7 @@ export const createRollouts = (deps: RolloutDeps): Rollouts => ({
     let failures = 0;
     for (const rollout of await deps.ledger.listInterrupted()) {
       try {
-        begun(await startStored(deps, rollout, await workLeft(deps, policy, rollout)));
+        begun(await startStored({ ...deps, policy }, rollout, await workLeft(deps, policy, rollout)));
       } catch (error) {
         // Another process has been first: it goes on with this one.
         if (isAtWork(error)) continue;

@@ -9,7 +9,14 @@ import { Refusal } from '../../model/refusal.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { getDashboardContent } from '../../service/dashboards/contract/content.js';
 import type { Ledger, LedgerTables } from '../ledger/ledger.js';
-import { type TemplateContent, templateVersionOf, tilesIn } from '../provision/template-version.js';
+import type { Policy } from '../policy/policy.js';
+import {
+  settingsFor,
+  type TemplateContent,
+  templateVersionOf,
+  tilesIn,
+  withoutSettings,
+} from '../provision/template-version.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 
 export type TemplateVersion = {
@@ -33,13 +40,16 @@ export type TemplateEdition = {
 /** What is known of a template's current content besides the content. */
 export type Recorded = { readonly label?: string | undefined; readonly by?: string | null };
 
+/** What a version takes from the policy. */
+export type TemplatePolicy = Pick<Policy, 'workspace' | 'templates'>;
+
 export type TemplateVersions = {
   /**
-   * Reads the template's current content at the service and stores it as a version, and as an edition if the template
-   * had another version before. A label, if given, becomes this version's name. Throws NOT_FOUND, or NOT_SUPPORTED if
+   * Reads the template's current content at the service and stores it, with the settings of the policy, as a version,
+   * and as an edition if the template had another version before. A label, if given, becomes this version's name. Throws NOT_FOUND, or NOT_SUPPORTED if
    * the service cannot return content.
    */
-  readonly record: (workspace: string, template: string, recorded?: Recorded) => Promise<TemplateVersion>;
+  readonly record: (policy: TemplatePolicy, template: string, recorded?: Recorded) => Promise<TemplateVersion>;
   /** Returns the template's newest editions, newest first. */
   readonly editions: (template: string, limit: number) => Promise<readonly TemplateEdition[]>;
   /** Stores the version that a copy was made from. Call it before a copy's row refers to that version. */
@@ -52,7 +62,7 @@ export type TemplateVersions = {
 export type TemplateVersionsOptions = {
   readonly ledger: Ledger;
   readonly upstream: Call;
-  readonly capabilities: Pick<Capabilities, 'requireCapability'>;
+  readonly capabilities: Pick<Capabilities, 'requireCapability' | 'supports'>;
   readonly clock: Clock;
 };
 
@@ -69,6 +79,17 @@ const readTemplate = async (upstream: Call, workspaceName: string, template: str
       { cause: error },
     );
   }
+};
+
+/** Undefined if the service cannot replace settings: copies keep theirs then. */
+const readSettings = async (
+  { capabilities }: Pick<TemplateVersionsOptions, 'capabilities'>,
+  { templates }: TemplatePolicy,
+  template: string,
+): Promise<Pick<TemplateContent, 'settings'>> => {
+  const entry = templates.get(template);
+  if (entry === undefined || !(await capabilities.supports('copy-settings'))) return {};
+  return { settings: settingsFor(entry, await capabilities.supports('guest-boards')) };
 };
 
 type Row = {
@@ -131,6 +152,11 @@ const listEditions = (db: Ledger['db'], template: string, limit: number): Promis
     .limit(limit)
     .execute();
 
+const rowOf = ({ template, version, content }: Omit<TemplateVersion, 'label'>) => {
+  const content_version = content.settings === undefined ? null : templateVersionOf(withoutSettings(content));
+  return { template, version, content: canonicalJson(content), content_version };
+};
+
 const decode = ({ content, ...row }: Row): TemplateVersion => ({ ...row, content: JSON.parse(content) });
 
 export const createTemplateVersions = ({
@@ -151,14 +177,12 @@ export const createTemplateVersions = ({
     await keep(version);
     kept.add(key);
   };
-  const keep = async (
-    { template, version, content }: Omit<TemplateVersion, 'label'>,
-    label?: string,
-  ): Promise<void> => {
+  const keep = async (made: Omit<TemplateVersion, 'label'>, label?: string): Promise<void> => {
+    const { version } = made;
     const named = label === undefined ? {} : { label };
     await ledger.db
       .insertInto('template_versions')
-      .values({ template, version, content: canonicalJson(content), label: label ?? null, recorded_at: clock.now() })
+      .values({ ...rowOf(made), label: label ?? null, recorded_at: clock.now() })
       // An existing row has the same content. Only its label can be new.
       .onConflict((conflict) => conflict.columns(['template', 'version']).doUpdateSet({ version, ...named }))
       .execute();
@@ -168,9 +192,10 @@ export const createTemplateVersions = ({
     // `keepOnce` can skip known versions, since versions are never deleted.
     keep: keepOnce,
     editions: (template, limit) => listEditions(ledger.db, template, limit),
-    record: async (workspace, template, { label, by = null } = {}) => {
+    record: async (policy, template, { label, by = null } = {}) => {
       await capabilities.requireCapability('read-content');
-      const content = await readTemplate(upstream, workspace, template);
+      const board = await readTemplate(upstream, policy.workspace, template);
+      const content = { ...board, ...(await readSettings({ capabilities }, policy, template)) };
       const version = templateVersionOf(content);
       await keep({ template, version, content }, label);
       await addEdition(ledger, { template, version, at: clock.now(), made_by: by });

@@ -4,6 +4,7 @@ import { type Call, UpstreamRefusal } from '../../platform/http/interface/client
 import { listUnreadableMetrics } from '../../service/dashboards/contract/content.js';
 import type { Policy } from '../policy/policy.js';
 import { datamartsOf } from '../policy/tenant-source.js';
+import { withoutSettings } from '../provision/template-version.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import type { TemplateVersion } from './template-versions.js';
 
@@ -26,7 +27,7 @@ export const listUnreadable = async (
   const found = new Map<string, Unreadable>();
   for (const datamartName of datamartsOf(policy, template)) {
     const asked = {
-      ...{ dashboardId: template, workspaceName: policy.workspace, datamartName, content },
+      ...{ dashboardId: template, workspaceName: policy.workspace, datamartName, content: withoutSettings(content) },
       ...(tableTenancySettings === undefined ? {} : { tableTenancySettings }),
     };
     const isOwn = datamartName === policy.datamart;

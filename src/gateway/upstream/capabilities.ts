@@ -105,6 +105,12 @@ const capabilityTable: Readonly<Record<Capability, Entry>> = {
     does: "replace the content of a client's dashboard",
     reason: 'The interface creates dashboards but cannot change their content.',
   },
+  'copy-settings': {
+    operation: getDashboardContent,
+    parameter: 'with',
+    does: "replace the settings of a client's dashboard together with its content",
+    reason: 'The interface changes settings and content in separate calls, so neither is guarded against the other.',
+  },
   'try-content': {
     operation: tryDashboardContent,
     does: "run metrics for a client before they are on the client's dashboard",

@@ -1,7 +1,8 @@
 /** What changed between two contents of a dashboard, in words. */
-import { isSameJson } from '../canonical-json.js';
+import { differing, isSameJson } from '../canonical-json.js';
 import { type DashboardContent, type DashboardFilter, type LayoutCard, sameName } from './dashboard.js';
 import type { GridCard, MetricDefinition } from './metric.js';
+import { settingsChanges } from './setting-words.js';
 import { type Tile, tileFaults } from './tile.js';
 
 export const contentChangeKinds = [
@@ -37,15 +38,6 @@ const words: Readonly<Record<string, string>> = {
   underlying: 'underlying columns',
   drillPath: 'drill path',
   sql: 'SQL',
-};
-
-/** Returns the fields whose values differ, sorted. A missing field and an undefined one are equal. */
-const differing = (before: object, after: object): readonly string[] => {
-  const old = new Map<string, unknown>(Object.entries(before));
-  const now = new Map<string, unknown>(Object.entries(after));
-  return [...new Set([...old.keys(), ...now.keys()])]
-    .filter((name) => !isSameJson({ value: old.get(name) }, { value: now.get(name) }))
-    .toSorted();
 };
 
 const redefined = (before: MetricDefinition, after: MetricDefinition): string => {
@@ -175,7 +167,7 @@ const dashboardChanges = ({ before, after }: Sides<DashboardContent>): readonly 
 
 /**
  * Returns what changed from one content to the other, each change as one sentence. Empty exactly if the contents are
- * equal as JSON. Metrics are matched by id, and filters by name. Both contents must name each metric and filter once.
+ * equal as JSON, but for settings that one of them does not tell. Metrics are matched by id, and filters by name. Both contents must name each metric and filter once.
  */
 export const contentChanges = (before: DashboardContent, after: DashboardContent): readonly ContentChange[] => {
   const contents = { before, after };
@@ -198,6 +190,9 @@ export const contentChanges = (before: DashboardContent, after: DashboardContent
     ...filterChanges(contents),
     ...tileChanges(contents),
     ...dashboardChanges(contents),
+    ...settingsChanges(before.settings, after.settings).map(
+      (text): ContentChange => ({ kind: 'dashboardChanged', metricId: null, text }),
+    ),
   ];
 };
 

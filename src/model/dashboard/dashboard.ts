@@ -1,5 +1,6 @@
 import { type ColumnRef, type Datamart, findColumn } from '../datamart/datamart.js';
 import type { FilterDataType, FilterValue } from '../filter/filter.js';
+import type { CopySettings } from './embed.js';
 import type { GridCard, Metric, MetricDefinition, Owner } from './metric.js';
 import type { Tile } from './tile.js';
 
@@ -68,6 +69,8 @@ export type DashboardContent = {
   /** Left out if there are none. A replacement without them keeps those of the dashboard. */
   readonly tiles?: readonly Tile[] | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  /** The settings of a client's copy, or of the template for its copies. Exports never have them. */
+  readonly settings?: CopySettings | undefined;
 };
 
 /** Whether a metric could be answered for a client. `untried`: it needs values that only a token has. */

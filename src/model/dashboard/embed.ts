@@ -44,6 +44,9 @@ export type AccessSettings = { readonly [Name in keyof typeof allowances]: boole
   readonly isAllowDashboardCreation?: boolean | undefined;
 };
 
+/** The settings that a client's copy takes from its template. The datamart is not one: tenants may have their own. */
+export type CopySettings = { readonly name: string; readonly accessSettings: Omit<AccessSettings, 'datamartName'> };
+
 /** Changes to access settings. A missing or undefined setting is kept. */
 export type SettingsChange = { readonly [Name in keyof AccessSettings]?: AccessSettings[Name] | undefined };
 

@@ -51,7 +51,7 @@ const merge = (embed: Embed, changes: SettingsChange): AccessSettings => {
 };
 
 /** Checks the new settings in the same way as those of a new embed. */
-const assertSettings = async (store: Store, dashboard: Dashboard, settings: AccessSettings): Promise<void> => {
+export const assertSettings = async (store: Store, dashboard: Dashboard, settings: AccessSettings): Promise<void> => {
   const workspace = await store.workspaces.findById(dashboard.workspaceId);
   if (workspace === undefined) throw new Error(`dashboard ${dashboard.id} has no workspace`);
   const { datamartName } = settings;

@@ -13,13 +13,17 @@ export type Named = {
   readonly filters: ReadonlyMap<string, object>;
   readonly tiles: ReadonlyMap<string, object>;
   readonly gridMargin: readonly number[];
+  readonly settings: object | undefined;
 };
 
 /** The parts of `metrics["delays"].definition.measures`: where, which, and the fields below it. */
-type Place = { readonly part: 'pieces' | 'filters' | 'tiles'; readonly key: string; readonly names: readonly string[] };
+type Place =
+  | { readonly part: 'pieces' | 'filters' | 'tiles'; readonly key: string; readonly names: readonly string[] }
+  | { readonly part: 'settings'; readonly names: readonly string[] };
 
 const placeOf = (path: string): Place | 'gridMargin' => {
   if (path === 'gridMargin') return path;
+  if (/^settings(\.|$)/.test(path)) return { part: 'settings', names: path.split('.').slice(1) };
   const [, part, key = '""', rest = ''] = /^(metrics|filters|tiles)\[("(?:[^"\\]|\\.)*")\](.*)$/.exec(path) ?? [];
   if (part === undefined) throw new Error(`no merge names the path ${path}`);
   return {
@@ -38,7 +42,8 @@ const fieldOf = (value: unknown, name: string): unknown =>
 export const valueAt = (content: Named, path: string): unknown => {
   const place = placeOf(path);
   if (place === 'gridMargin') return content.gridMargin;
-  return place.names.reduce(fieldOf, content[place.part].get(place.key) as unknown);
+  const whole: unknown = place.part === 'settings' ? content.settings : content[place.part].get(place.key);
+  return place.names.reduce(fieldOf, whole);
 };
 
 const withField = (value: unknown, [name, ...rest]: readonly string[], put: unknown): unknown => {
@@ -51,6 +56,8 @@ const withField = (value: unknown, [name, ...rest]: readonly string[], put: unkn
 const withValue = <T extends Named>(content: T, path: string, put: unknown): T => {
   const place = placeOf(path);
   if (place === 'gridMargin') return { ...content, gridMargin: put as readonly number[] };
+  if (place.part === 'settings')
+    return { ...content, settings: withField(content.settings, place.names, put) as object | undefined };
   const { part, key, names } = place;
   const changed = new Map(content[part]);
   const value = withField(changed.get(key), names, put);

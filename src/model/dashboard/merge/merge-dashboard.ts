@@ -5,6 +5,7 @@
  */
 import { isSameJson } from '../../canonical-json.js';
 import type { DashboardContent, DashboardFilter } from '../dashboard.js';
+import type { CopySettings } from '../embed.js';
 import { type GridCard, type MetricDefinition, outputNames } from '../metric.js';
 import type { Tile } from '../tile.js';
 import { type Choices, undecided, valueAt, withChoices } from './choices.js';
@@ -30,6 +31,7 @@ type KeyedContent = {
   readonly filters: Keyed<DashboardFilter>;
   readonly tiles: Keyed<Tile>;
   readonly gridMargin: readonly number[];
+  readonly settings: CopySettings | undefined;
   /** The order of the cards. Each entry has the metric's key and the card's number among that metric's cards. */
   readonly cardOrder: readonly string[];
   readonly sources: ReadonlyMap<string, ContentMetric>;
@@ -93,6 +95,7 @@ const keyed = (content: DashboardContent, templateIds: ReadonlySet<string>): Key
     filters: new Map(content.filters.map((filter) => [filter.name.toLowerCase(), filter])),
     tiles: new Map((content.tiles ?? []).map((tile) => [tile.tileId, tile])),
     gridMargin: content.gridMargin,
+    settings: content.settings,
     cardOrder,
     sources: new Map(content.metrics.map((metric) => [keyOf(metric), metric])),
   };
@@ -154,6 +157,15 @@ const mergeTile = (versions: Versions<Tile | undefined>, key: string): Merged<Ti
   return new Set(kinds).size > 1 ? mergeWhole(versions, path) : mergeFields(versions, path);
 };
 
+/** A version without settings says nothing about them: a copy whose settings or target are not known keeps its own. */
+const mergeSettings = (versions: Versions<CopySettings | undefined>): Merged<CopySettings | undefined> => {
+  const { template, tenant } = versions;
+  if (template === undefined || tenant === undefined) return { value: tenant, conflicts: [] };
+  return mergeFields(versions, 'settings', (part, path, name) =>
+    name === 'accessSettings' ? mergeFields(part as Versions<object | undefined>, path) : mergeWhole(part, path),
+  );
+};
+
 const overlaps = (a: GridCard, b: GridCard): boolean =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
@@ -181,7 +193,7 @@ const withoutOverlaps = (merged: Keyed<Piece>, { base, tenant }: Versions<KeyedC
   );
 };
 
-type Board = Pick<KeyedContent, 'pieces' | 'filters' | 'tiles' | 'gridMargin' | 'cardOrder'>;
+type Board = Pick<KeyedContent, 'pieces' | 'filters' | 'tiles' | 'gridMargin' | 'settings' | 'cardOrder'>;
 
 /**
  * Converts the merged board to dashboard content. Metrics of the tenant's copy have its ids; new metrics have the
@@ -194,6 +206,7 @@ const contentFrom = (board: Board, versions: Versions<KeyedContent>, tenant: Das
   return {
     ...tenant,
     gridMargin: board.gridMargin,
+    ...(board.settings === undefined ? {} : { settings: board.settings }),
     filters: [...board.filters.values()],
     ...(tenant.tiles === undefined && board.tiles.size === 0 ? {} : { tiles: [...board.tiles.values()] }),
     metrics: [...pieces].flatMap(([key, { cards: _, ...piece }]) => {
@@ -209,7 +222,7 @@ const contentFrom = (board: Board, versions: Versions<KeyedContent>, tenant: Das
   };
 };
 
-const boardOf = ({ pieces, filters, tiles, gridMargin, cardOrder }: Board): unknown => [
+const boardOf = ({ pieces, filters, tiles, gridMargin, cardOrder }: Omit<Board, 'settings'>): unknown => [
   [...pieces],
   [...filters],
   [...tiles],
@@ -219,7 +232,7 @@ const boardOf = ({ pieces, filters, tiles, gridMargin, cardOrder }: Board): unkn
 
 /**
  * Whether two contents show the same board although each has its own metric ids. `templates` tell which ids correspond.
- * Ignores metadata and all else that a copy does not take from its template.
+ * Ignores settings, metadata and all else that is not seen on the board.
  */
 export const isSameBoard = (
   a: DashboardContent,
@@ -242,14 +255,16 @@ const mergeParts = (versions: Versions<KeyedContent>): Parts => {
   const filters = mergeKeyed(pick('filters'), mergeFilter);
   const tiles = mergeKeyed(pick('tiles'), mergeTile);
   const gridMargin = mergeWhole(pick('gridMargin'), 'gridMargin');
+  const settings = mergeSettings(pick('settings'));
   const board: Board = {
     pieces: withoutOverlaps(pieces.value, versions),
     filters: filters.value,
     tiles: tiles.value,
     gridMargin: gridMargin.value,
+    settings: settings.value,
     cardOrder: mergeOrder(pick('cardOrder')),
   };
-  const conflicts = [pieces, filters, tiles, gridMargin].flatMap((merged) => merged.conflicts);
+  const conflicts = [pieces, filters, tiles, gridMargin, settings].flatMap((merged) => merged.conflicts);
   return { board, conflicts };
 };
 
@@ -265,6 +280,9 @@ const keyedVersions = ({ base, template, tenant }: Versions<DashboardContent>): 
   return { base: keyed(base, ids), template: keyed(template, ids), tenant: keyed(tenant, ids) };
 };
 
+const isOtherwiseSet = (before: CopySettings | undefined, after: CopySettings | undefined): boolean =>
+  before !== undefined && after !== undefined && !isSameJson(before, after);
+
 /**
  * Merges `template` (the target version) into `tenant` (the copy). `base` is the version that the copy was made from.
  * `choices` decide conflicts; those that are left are reported.
@@ -272,13 +290,15 @@ const keyedVersions = ({ base, template, tenant }: Versions<DashboardContent>): 
 export const mergeDashboard = (given: Versions<DashboardContent>, choices: Choices = {}): DashboardMerge => {
   const versions = keyedVersions(given);
   const { board, conflicts } = mergeChosen(versions, choices);
-  const tenant = boardOf(versions.tenant);
+  const { base, tenant } = versions;
   const content = contentFrom(board, versions, given.tenant);
   return {
     content,
     conflicts: undecided(conflicts, choices),
-    isEdited: !isSameJson(tenant, boardOf(versions.base)),
-    isChanged: !isSameJson(tenant, boardOf(keyed(content, idsOf(given.base, given.template)))),
+    isEdited: !isSameJson(boardOf(tenant), boardOf(base)) || isOtherwiseSet(base.settings, tenant.settings),
+    isChanged:
+      !isSameJson(boardOf(tenant), boardOf(keyed(content, idsOf(given.base, given.template)))) ||
+      isOtherwiseSet(tenant.settings, content.settings),
   };
 };
 

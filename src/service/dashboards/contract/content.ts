@@ -5,9 +5,11 @@
 import { z } from 'zod';
 import { type ContentChange, contentChangeKinds } from '../../../model/dashboard/changes.js';
 import type { Dashboard, DashboardContent, TriedMetric } from '../../../model/dashboard/dashboard.js';
+import type { CopySettings } from '../../../model/dashboard/embed.js';
 import type { AuthorConflict } from '../../../model/dashboard/merge/merge-authors.js';
 import { identifier, limits, list } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
+import { accessSettings, exampleSettings } from '../../common/contract/access-settings.js';
 import { dashboardExport, type ExportedDashboard, encodeContent, encodeExport } from './export.js';
 import { importedData } from './versions.js';
 
@@ -22,6 +24,13 @@ const exampleData = { version: 3, layout: [], filters: [], metrics: [], gridMarg
 
 const target = { dashboardId: identifier, workspaceName: identifier };
 
+const settings = z.strictObject({
+  name: identifier,
+  accessSettings: accessSettings.omit({ datamartName: true }),
+}) satisfies z.ZodType<CopySettings>;
+
+const { datamartName: _, ...exampleAccess } = exampleSettings;
+
 type Content = ExportedDashboard & { readonly digest: string };
 
 export const getDashboardContent = operation({
@@ -30,21 +39,29 @@ export const getDashboardContent = operation({
   resource: 'Dashboards',
   summary: 'Read a dashboard’s content with its digest',
   description:
-    'Returns the export and the digest that a replacement must name. An API key can read dashboards of its own clients and of the organization.',
+    'Returns the export and the digest that a replacement must name. An API key can read dashboards of its own clients and of the organization. `with=settings` adds the name and the access settings of the embed of a client’s dashboard, without its datamart; the digest is then of both.',
   credentials: ['apiKey', 'serviceToken'],
   reads: 'definitions',
   roles: ['author', 'publisher', 'auditor'],
-  input: z.strictObject(target),
-  output: dashboardExport.extend({ digest }),
-  encode: (content: Content) => ({ ...encodeExport(content), digest: content.digest }),
+  input: z.strictObject({ ...target, with: z.literal('settings').optional() }),
+  output: dashboardExport.extend({
+    digest,
+    settings: settings.optional().describe('With `with=settings`, if the dashboard has an embed with settings.'),
+  }),
+  encode: ({ content: { settings: own, ...content }, digest: current, ...named }: Content) => ({
+    ...encodeExport({ ...named, content }),
+    digest: current,
+    ...(own === undefined ? {} : { settings: own as z.input<typeof settings> }),
+  }),
   errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400, INVALID_DASHBOARD_ID: 400 },
   bindings: [{ method: 'GET', path: '/api/v2/data-app/dashboards/content', from: 'query' }],
   example: {
-    input: { dashboardId: 'delays--LAX', workspaceName: 'flights' },
+    input: { dashboardId: 'delays--LAX', workspaceName: 'flights', with: 'settings' as const },
     output: structuredClone({
       _meta: { version: 3, dashboardId: 'delays--LAX', name: 'Delays' },
       data: exampleData,
       digest: exampleDigest,
+      settings: { name: 'Delays', accessSettings: exampleAccess },
     }) as never,
   },
 });
@@ -55,7 +72,7 @@ export const replaceDashboardContent = operation({
   resource: 'Dashboards',
   summary: 'Replace a dashboard’s content',
   description:
-    'Replaces everything or nothing, and only if `expectedDigest` is the digest of the current content. Each metric of the content is matched by id: with the dashboard’s metric of that id, or its copy of it, or one that an earlier replacement removed. A metric without a match is created as a copy with a new id. Metrics that the content does not name are removed from the dashboard but stay stored. If `tiles`, `metadata` or `isAllowPrivateMetricsByDefault` is missing, it keeps its value. Items that guests created do not change. An API key can replace dashboards of its clients; those of the organization (templates) need a service token.',
+    'Replaces everything or nothing, and only if `expectedDigest` is the digest of the current content. Each metric of the content is matched by id: with the dashboard’s metric of that id, or its copy of it, or one that an earlier replacement removed. A metric without a match is created as a copy with a new id. Metrics that the content does not name are removed from the dashboard but stay stored. If `tiles`, `metadata` or `isAllowPrivateMetricsByDefault` is missing, it keeps its value. Items that guests created do not change. `settings` replaces the name and all access settings of the embed of a client’s dashboard, but not its datamart; `expectedDigest` is then the one of a read `with=settings`. An API key can replace dashboards of its clients; those of the organization (templates) need a service token.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey', 'serviceToken'],
   reads: 'definitions',
@@ -64,6 +81,7 @@ export const replaceDashboardContent = operation({
     ...target,
     content: importedData.describe('The `data` object of a dashboard export, or the whole export.'),
     expectedDigest: digest,
+    settings: settings.optional(),
   }),
   output: z.object({ id: z.string(), digest, error: noError }),
   encode: ({ dashboard, digest: made }: { readonly dashboard: Dashboard; readonly digest: string }) => ({

@@ -94,13 +94,17 @@ class PublishScreen extends Screen<Data> {
         })}</section>`;
   }
 
-  #plan({ template, version, tenants, next, unreadable }: Plan, history: TemplateHistory | null): TemplateResult {
+  #plan(
+    { template, version, tenants, next, unreadable, settingsFault }: Plan,
+    history: TemplateHistory | null,
+  ): TemplateResult {
     const waiting = tenants.filter(({ status }) => status !== 'up-to-date').length;
     const conflicts = tenants.filter((tenant) => tenant.conflicts.length > 0).length;
     const mayPublish = hasRole(this.api.session, 'publisher');
     return html`<div class="head"><h1>Roll out ${template}</h1><p>Version <code>${version.slice(0, 8)}</code>.
         ${waiting === 0 ? 'Every copy has it.' : `${waiting}${next === null ? '' : ' or more'} of the copies differ from it; ${conflicts} of them changed the same things.`}</p></div>
       ${unreadable.length === 0 ? nothing : blocked(unreadable)}
+      ${settingsFault === null ? nothing : html`<p class="soft">${settingsFault}</p>`}
       ${history === null || history.unpublished.length === 0 ? nothing : changesIn(history)}
       ${hasRole(this.api.session, 'author', 'publisher') ? html`<studio-check .api=${this.api} template=${template}></studio-check>` : nothing}
       ${mayPublish && unreadable.length === 0 ? this.#form(template, version, tenants) : nothing}
@@ -126,7 +130,7 @@ class PublishScreen extends Screen<Data> {
     </section>`;
   }
 
-  #conflict(clientId: string, { path, base, template, tenant }: Conflict): TemplateResult {
+  #conflict(clientId: string, { path, what, base, template, tenant }: Conflict): TemplateResult {
     const isThis = (one: Choice): boolean => one.clientId === clientId && one.path === path;
     const now = this.choices.find(isThis)?.take ?? '';
     const choose = (event: Event): void => {
@@ -140,8 +144,8 @@ class PublishScreen extends Screen<Data> {
       ['tenant', 'the tenant’s own'],
     ] as const;
     return html`<tr>
-      <td>${clientId}</td><td><code>${path}</code></td><td>${valueText(base)}</td><td>${valueText(template)}</td><td>${valueText(tenant)}</td>
-      <td><select aria-label="Choice for ${path} of ${clientId}" @change=${choose}>
+      <td>${clientId}</td><td>${what === path ? html`<code>${path}</code>` : what}</td><td>${valueText(base)}</td><td>${valueText(template)}</td><td>${valueText(tenant)}</td>
+      <td><select aria-label="Choice for ${what} of ${clientId}" @change=${choose}>
         ${options(takes, now)}
       </select></td>
     </tr>`;
@@ -160,6 +164,7 @@ class PublishScreen extends Screen<Data> {
           <option value="keep-tenant">keep the tenant’s change, and bring the rest</option>
         </select>
       </label>
+      <label class="inline"><input type="checkbox" name="isAdopting" /> Where it is not known what a copy was made from, take it as unchanged</label>
       <label class="inline"><input type="checkbox" name="isPausing" /> Wait after each step until I continue</label>
       <div class="buttons"><button ?disabled=${this.isBusy}>Roll out</button></div>
     </form>`;
@@ -179,6 +184,7 @@ class PublishScreen extends Screen<Data> {
       canary: parts('canary'),
       steps: parts('steps').map(Number),
       onConflict: form.get('onConflict') === 'keep-tenant' ? ('keep-tenant' as const) : ('leave' as const),
+      isAdopting: form.has('isAdopting'),
       isPausing: form.has('isPausing'),
       choices: this.choices.filter(({ clientId, path }) =>
         this.data?.plan?.tenants.some(
@@ -257,7 +263,7 @@ const changesIn = ({ unpublished }: TemplateHistory): TemplateResult =>
     <p class="soft">Since the edition that most tenants have:</p>
     <ul>${unpublished.map((text) => html`<li>${text}</li>`)}</ul></section>`;
 
-const inWords = ({ path, kind }: Conflict): string => `${kindWords[kind]} ${path}`;
+const inWords = ({ what, kind }: Conflict): string => `${kindWords[kind]} ${what}`;
 
 type Touched = Status['tenants'][number];
 
@@ -276,6 +282,7 @@ const planColumns: readonly Column<Planned>[] = [
     text: ({ status, fault }) => [status, fault].filter(Boolean).join(': '),
   },
   { title: 'Changed by the tenant', of: ({ isEdited }) => (isEdited ? 'yes' : 'no') },
+  { title: 'Settings', of: ({ settings }) => settings.join(' ') },
   { title: 'Conflicts', of: ({ conflicts }) => conflicts.map(inWords).join('; ') },
 ];
 const planFilters: readonly Filter<Planned>[] = [
