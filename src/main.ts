@@ -6,6 +6,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Moved, type MoveRequest, moveMetadata } from './compose/move.js';
 import { compose, type Halves, type ProcessContext } from './compose/product.js';
 import { type Resealed, resealMetadata } from './compose/reseal.js';
 import { createIssuers } from './compose/session-issuers.js';
@@ -14,6 +15,7 @@ import type { Clock } from './model/ports.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config/config.js';
 import { describeUnknown, isFoundInFolder, withLocalFiles } from './platform/config/environment.js';
 import type { HookProvider } from './platform/config/hook-providers.js';
+import { placeIn } from './platform/databases/move/places.js';
 import { createDrain, createProbes, type Probes } from './platform/http/drain.js';
 import { answerStarting } from './platform/http/pages/starting.js';
 import { createHttpServer } from './platform/http/server.js';
@@ -213,6 +215,24 @@ export const startLocalService = (file: string): Promise<Running> => {
 export const resealConfigured = async (): Promise<Resealed> => {
   const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: true });
   return resealMetadata(config, { clock: systemClock, log: createLog({ level: 'warn' }) });
+};
+
+/** Where the metadata is, and where else: URLs of PostgreSQL or folders. Undefined: where the configuration says. */
+type MoveEnds = { readonly from: string | undefined; readonly to: string | undefined };
+
+/**
+ * Moves the metadata between a data folder and PostgreSQL. Throws ConfigError and every error of `placeIn` and
+ * `moveMetadata`.
+ */
+export const moveConfigured = async (
+  { from, to, service }: MoveEnds & Pick<MoveRequest, 'service'>,
+  request: Pick<MoveRequest, 'isDry' | 'say'>,
+): Promise<Moved> => {
+  const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: service });
+  const { databaseUrl, dataDir } = config.settings;
+  const usual = databaseUrl ?? dataDir;
+  const ends = { from: placeIn(from ?? usual), to: placeIn(to ?? usual), service };
+  return moveMetadata(config, { ...request, ...ends }, { clock: systemClock, log: createLog({ level: 'warn' }) });
 };
 
 /** Prints the URLs of the meters and the API reference, and who may read them. */

@@ -132,6 +132,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./audit.js')).auditCommand,
   },
   {
+    name: 'move',
+    summary: 'move the metadata from the data folder to PostgreSQL, or back',
+    load: async () => (await import('./move.js')).moveCommand,
+  },
+  {
     name: 'studio-link',
     summary: 'print a link that logs in to Studio, once',
     load: async () => (await import('./studio-link.js')).studioLinkCommand,

@@ -9,7 +9,12 @@ export const serveCommand = new Command()
     '--accept-loss',
     'start although the embedded database lost acknowledged writes; use it only after a start said so',
   )
-  .action(async ({ only, acceptLoss = false }) => {
+  .option(
+    '--accept-empty',
+    'start on an empty DATABASE_URL although the data folder has metadata, which is then not used; see guestlist move',
+  )
+  .action(async ({ only, acceptLoss = false, acceptEmpty = false }) => {
     const { serve } = await import('../main.js');
-    await serve({ gateway: only !== 'service', service: only !== 'gateway', acceptsLoss: acceptLoss });
+    const accepts = { acceptsLoss: acceptLoss, acceptsEmpty: acceptEmpty };
+    await serve({ gateway: only !== 'service', service: only !== 'gateway', ...accepts });
   });

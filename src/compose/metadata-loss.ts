@@ -1,16 +1,29 @@
-/** Finds writes that the embedded database has lost, by comparing it with its high-water mark. */
+/**
+ * Finds writes that the embedded database has lost, by comparing it with its high-water mark, and databases that were
+ * never used.
+ */
 import { readdir } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import type { AuditEvent } from '../gateway/audit/audit.js';
 import type { ChainHead } from '../gateway/audit/chain.js';
 import { type LedgerTables, schemaName } from '../gateway/ledger/tables.js';
 import type { Database } from '../platform/databases/database.js';
+import { listDone } from '../platform/databases/migrate.js';
 import { bytesOf, type HighWaterMark } from '../platform/keys/high-water-mark.js';
+import { schemaName as storeSchema } from '../service/store/tables.js';
 
 /** What is missing, as it is written to the audit. */
 export type Loss = NonNullable<AuditEvent['detail']>;
 
 type Db = Kysely<LedgerTables>;
+
+/** Whether no part of the product has ever been started on the database. */
+export const isUnused = async (database: Database): Promise<boolean> => {
+  const there = await Promise.all(
+    [storeSchema, schemaName].map((schema) => listDone(database.connect<unknown>(), schema)),
+  );
+  return there.every((done) => done.length === 0);
+};
 
 /**
  * Returns the last entry of the audit chain; null if there is no audit. Must read through Kysely, whose SELECTs are not

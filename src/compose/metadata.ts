@@ -2,14 +2,17 @@
  * Opens the metadata database. The embedded one is compared with its high-water mark: if it lost acknowledged writes,
  * the start is refused until an operator accepts the loss.
  */
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { AuditEvent } from '../gateway/audit/audit.js';
 import type { LedgerTables } from '../gateway/ledger/tables.js';
 import { handled } from '../model/handled.js';
 import type { Clock } from '../model/ports.js';
+import { placeOf } from '../platform/addresses/database-url.js';
 import type { Config } from '../platform/config/config.js';
 import { type Database, type DatabaseOptions, openDatabase } from '../platform/databases/database.js';
 import { openDatabaseClock, readDatabaseTime, tolerableSkewMs } from '../platform/databases/database-clock.js';
+import { assertUsable, findMark } from '../platform/databases/move/mark.js';
 import {
   type HighWaterMark,
   type MarkKey,
@@ -23,7 +26,7 @@ import type { KeyRing } from '../platform/keys/sealing.js';
 import type { Log } from '../platform/logs/log.js';
 import { closeAll } from '../platform/work/close-all.js';
 import { systemClock } from '../platform/work/time.js';
-import { findHead, findLoss, findLossInFiles, type Loss, loadWrittenLsn } from './metadata-loss.js';
+import { findHead, findLoss, findLossInFiles, isUnused, type Loss, loadWrittenLsn } from './metadata-loss.js';
 
 export type MetadataOptions = Omit<DatabaseOptions, 'log'> & {
   /** Keys of the mark, of which the first signs it; null: the mark is not signed. */
@@ -49,6 +52,11 @@ export type Metadata = {
 /** The database has lost writes. `message` says what is missing and what to do. */
 class LossFound extends Error {
   override readonly name = 'LossFound';
+}
+
+/** The start would begin anew beside the metadata of the data folder. `message` says what to do. */
+class EmptyStart extends Error {
+  override readonly name = 'EmptyStart';
 }
 
 /** Interval in milliseconds at which the mark is updated. A loss of writes younger than this is not noticed. */
@@ -177,11 +185,56 @@ const openEmbedded = async (folder: string, options: MetadataOptions): Promise<M
 };
 
 /**
- * Opens the metadata database. Throws LossFound if acknowledged writes are missing, and every error of `openDatabase`.
+ * Opens the metadata database, also one that a move has emptied or not filled: for a move. Throws LossFound if
+ * acknowledged writes are missing, and every error of `openDatabase`.
  */
-export const openMetadata = async (options: MetadataOptions): Promise<Metadata> => {
+export const openUnmarked = async (options: MetadataOptions): Promise<Metadata> => {
   if (options.databaseUrl === null && options.folder !== null) return openEmbedded(resolve(options.folder), options);
   return { database: await openDatabase(options), loss: null, startMarking: () => {} };
+};
+
+const closingIfRefused = async (metadata: Metadata, check: () => Promise<void>): Promise<Metadata> => {
+  try {
+    await check();
+    return metadata;
+  } catch (error) {
+    await metadata.database.close();
+    throw error;
+  }
+};
+
+/** Opens the metadata database. Throws NotUsable after a move, and every error of `openUnmarked`. */
+export const openMetadata = async (options: MetadataOptions): Promise<Metadata> => {
+  const { databaseUrl, folder } = options;
+  const here = databaseUrl === null ? dirname(resolve(folder ?? '')) : placeOf(databaseUrl);
+  const metadata = await openUnmarked(options);
+  return closingIfRefused(metadata, async () => assertUsable(here, await findMark(metadata.database.connect())));
+};
+
+/** The folder of the embedded database. A gateway alone has one of its own. */
+export const folderOf = (dataDir: string, { service }: { readonly service: boolean }): string =>
+  join(dataDir, service ? 'metadata' : 'gateway');
+
+/** How databases are opened by the configuration. */
+export const openingOf = (
+  { settings, isDemo }: Pick<Config, 'settings' | 'isDemo'>,
+  keyRing: KeyRing,
+): Required<Pick<MetadataOptions, 'isFlushed' | 'markKey'>> => ({
+  isFlushed: settings.embeddedDatabase.flush ?? !isDemo,
+  markKey: markKeyOf(keyRing),
+});
+
+/**
+ * Throws EmptyStart if a start would begin anew in an empty database although the data folder holds an embedded one,
+ * whose tenants and keys nobody would find.
+ */
+const assertNotForgotten = async (database: Database, folder: string, databaseUrl: string): Promise<void> => {
+  if (!existsSync(join(folder, 'PG_VERSION')) || !(await isUnused(database))) return;
+  const place = placeOf(databaseUrl);
+  throw new EmptyStart(
+    `The database ${place} is empty, but ${folder} has metadata of this installation. Run \`guestlist move --from ${dirname(folder)}\` to copy it to ${place}; if it was moved already, DATABASE_URL names another database than the target of that move. ` +
+      'If an empty start is meant, run `guestlist serve --accept-empty` once.',
+  );
 };
 
 /** Returns the audit entries for accepted losses. */
@@ -214,20 +267,24 @@ export type ConfiguredMetadata = Metadata & CommonClock & { readonly close: () =
  */
 export const openConfiguredMetadata = async (
   { settings, isDemo }: Pick<Config, 'settings' | 'isDemo'>,
-  halves: { readonly service: boolean; readonly acceptsLoss?: boolean },
+  halves: { readonly service: boolean; readonly acceptsLoss?: boolean; readonly acceptsEmpty?: boolean },
   keyRing: KeyRing,
   surroundings: Pick<MetadataOptions, 'clock' | 'log'>,
 ): Promise<ConfiguredMetadata> => {
+  const { databaseUrl } = settings;
+  const folder = folderOf(settings.dataDir, halves);
   const metadata = await openMetadata({
-    databaseUrl: settings.databaseUrl,
-    folder: join(settings.dataDir, halves.service ? 'metadata' : 'gateway'),
-    isFlushed: settings.embeddedDatabase.flush ?? !isDemo,
-    markKey: markKeyOf(keyRing),
+    ...openingOf({ settings, isDemo }, keyRing),
+    databaseUrl,
+    folder,
     acceptsLoss: halves.acceptsLoss ?? false,
     ...surroundings,
   });
   const { database } = metadata;
   try {
+    // The demo makes its data anew.
+    if (databaseUrl !== null && !isDemo && halves.acceptsEmpty !== true)
+      await assertNotForgotten(database, resolve(folder), databaseUrl);
     const { close, ...common } = await openCommonClock(database, surroundings);
     return { ...metadata, ...common, close: () => closeAll([close, database.close]) };
   } catch (error) {

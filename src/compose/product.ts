@@ -74,6 +74,8 @@ export type Halves = {
   readonly service: boolean;
   /** Whether the operator accepts that the embedded database lost acknowledged writes. */
   readonly acceptsLoss?: boolean;
+  /** Whether the operator accepts that an empty database is used although the data folder has metadata. */
+  readonly acceptsEmpty?: boolean;
 };
 
 /** What the composition needs to know about its process. */

@@ -136,7 +136,7 @@ COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.l
   });
 
   test.runIf(existsSync('/bin/bash'))('bash completes the options of a command', async () => {
-    expect(await complete('guestlist serve --')).toEqual(['--only', '--accept-loss', '--help']);
+    expect(await complete('guestlist serve --')).toEqual(['--only', '--accept-loss', '--accept-empty', '--help']);
     expect(await complete('guestlist tenants apply delays --pa')).toEqual(['--pause']);
     expect(await complete('guestlist keys delete flights backend --')).toEqual(['--json', '--url', '--yes', '--help']);
     expect(await complete('guestlist plan --d')).toEqual(['--delete']);

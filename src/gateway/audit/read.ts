@@ -18,7 +18,7 @@ const sliceSize = 200;
 
 type Row = AuditEntry & { readonly seq: number };
 
-const page = async ({ db }: Ledger, after: number, limit: number): Promise<readonly Row[]> => {
+const page = async ({ db }: Pick<Ledger, 'db'>, after: number, limit: number): Promise<readonly Row[]> => {
   const rows = await db
     .selectFrom('audit_events')
     .select(['seq', 'content', 'hash'])
@@ -53,7 +53,7 @@ const assertEnd = (head: ChainHead, stored: ChainHead, anchor: ChainHead | undef
  * export ends with one.
  */
 export const verifyAudit = async (
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'db'>,
   anchor?: ChainHead,
   breathe: Breathe = ofThisProcess,
 ): Promise<Verification> => {

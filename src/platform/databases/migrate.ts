@@ -44,7 +44,7 @@ export const statementsOf = (statements: readonly string[]): Migration => ({
  * Returns the names of the completed migrations, or an empty list if the schema is new. Kysely's migrator first reads
  * the whole catalog of the database, which is half of the queries of a start. This query avoids that.
  */
-const listDone = async (db: Kysely<unknown>, schema: string): Promise<readonly string[]> => {
+export const listDone = async (db: Kysely<unknown>, schema: string): Promise<readonly string[]> => {
   const table = `${schema}.kysely_migration`;
   const { rows } = await sql<{ is_there: boolean }>`select to_regclass(${table}) is not null as is_there`.execute(db);
   if (rows[0]?.is_there !== true) return [];

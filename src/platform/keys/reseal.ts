@@ -68,7 +68,7 @@ const listOthers = async (
 export const findForeign = async (
   db: Db,
   columns: readonly SealedColumn[],
-  ring: KeyRing,
+  ring: readonly Buffer[],
 ): Promise<Sealed | undefined> => {
   for (const column of columns) {
     if (!(await isThere(db, column))) continue;
@@ -77,6 +77,10 @@ export const findForeign = async (
   }
   return undefined;
 };
+
+/** Whether any of these columns holds a value. */
+export const hasValues = async (db: Db, columns: readonly SealedColumn[]): Promise<boolean> =>
+  (await findForeign(db, columns, [])) !== undefined;
 
 export type Resealed = {
   readonly resealed: number;

@@ -6,7 +6,7 @@
 import type { Kysely } from 'kysely';
 import type { Sealed } from '../../model/brand.js';
 import { tagKeyOf } from '../../platform/caches/tags.js';
-import { findForeign, type SealedColumn } from '../../platform/keys/reseal.js';
+import { findForeign, hasValues, type SealedColumn } from '../../platform/keys/reseal.js';
 import { createSealer, type KeyRing, markOf, sealerMarkOf } from '../../platform/keys/sealing.js';
 import { schemaName, type Tables } from './tables.js';
 
@@ -33,10 +33,13 @@ export type OpenedCanary = {
   readonly loss: string | null;
 };
 
-const describe = ({ ring, keySource }: CanaryOptions, by: string): string =>
+/** What is needed to compare the key with that of the metadata. */
+type KeyOptions = Omit<CanaryOptions, 'acceptsLoss'>;
+
+const describe = ({ ring, keySource }: KeyOptions, by: string): string =>
   `The secrets in this database were sealed with the encryption key ${by}, which ${keySource} does not have (it has ${ring.map(markOf).join(', ')})`;
 
-const wrongKey = (options: CanaryOptions, by: string): WrongKey =>
+const wrongKey = (options: KeyOptions, by: string): WrongKey =>
   new WrongKey(
     `${describe(options, by)}. Set GUESTLIST_ENCRYPTION_KEY to the key of the other replicas, or to several with a comma between them, of which the first one seals. ` +
       'If the key is lost, start once with --accept-loss: credentials of datasources and recipients of reports must then be entered again.',
@@ -77,4 +80,18 @@ export const openCanary = async (connected: Kysely<Tables>, options: CanaryOptio
   const sealed = loss === null && found !== undefined ? found : await insert();
   if (!isOpened(sealed, ring)) throw wrongKey(options, sealerMarkOf(sealed));
   return { tagKey: Buffer.from(sealer.open(sealed, canaryContext), 'base64'), loss };
+};
+
+/**
+ * Throws WrongKey if no key of the ring sealed the canary, or some other value where there is no canary. Writes nothing,
+ * and needs no table.
+ */
+export const assertKeyOpens = async (connected: Kysely<Tables>, options: KeyOptions): Promise<void> => {
+  const db = connected as unknown as Kysely<unknown>;
+  const isCanary = ({ schema, table }: SealedColumn): boolean => schema === schemaName && table === 'sealing_canary';
+  const canaries = options.columns.filter(isCanary);
+  const foreign = await findForeign(db, canaries, options.ring);
+  const isSealedByRing = foreign === undefined && (await hasValues(db, canaries));
+  const found = foreign ?? (isSealedByRing ? undefined : await findForeign(db, options.columns, options.ring));
+  if (found !== undefined) throw wrongKey(options, sealerMarkOf(found));
 };

@@ -24,7 +24,7 @@ import { sessionChecks } from './migrations/0017-session-checks.js';
 import { erasureFences } from './migrations/0018-erasure-fences.js';
 import { schemaName, type Tables } from './tables.js';
 
-/** @internal Tests only: they migrate from each release. */
+/** All migrations, in order. */
 export const migrations: Migrations = {
   '0001-first-release': firstRelease,
   '0002-shared-views': sharedViews,

@@ -1,0 +1,263 @@
+/** `guestlist move`: the metadata of a data folder goes to PostgreSQL and back, whole or not at all. */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openConfiguredMetadata } from '../../src/compose/metadata.js';
+import { moveMetadata, productParts } from '../../src/compose/move.js';
+import { sealedColumns } from '../../src/compose/reseal.js';
+import { loadConfig } from '../../src/platform/config/config.js';
+// The embedded database changes globals that modules of the command line read while they load.
+import '../../src/cli/move.js';
+import { migrateSchema, statementsOf } from '../../src/platform/databases/migrate.js';
+import { placeIn } from '../../src/platform/databases/move/places.js';
+import type { KeyRing } from '../../src/platform/keys/sealing.js';
+import { createLog } from '../../src/platform/logs/log.js';
+import { systemClock } from '../../src/platform/work/time.js';
+import { openCanary } from '../../src/service/store/key-canary.js';
+import { type Place, runCli } from '../cli/in-process.js';
+import { copyDatabase, createMigratedDatabase, migrateAll } from '../suites/metadata.js';
+import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { addTenants, type Content } from './metadata-world.js';
+import { contentAt, killOften, on } from './moving.js';
+
+const hasServer = await isPostgresThere();
+const tenants = 50;
+
+const filled = 'moved';
+beforeAll(async () => {
+  if (!hasServer) return;
+  const { url } = await createMigratedDatabase(filled);
+  await on(url, (database) => addTenants(database, tenants));
+});
+
+const makeFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-move-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/** A database with the metadata of the tenants, and where else it may go. */
+const makeWorld = async () => {
+  const { url, drop } = await copyDatabase(filled);
+  onTestFinished(drop);
+  return { folder: await makeFolder(), from: url, to: await makeServer() };
+};
+
+const makeServer = async (): Promise<string> => {
+  const { url, drop } = await createOwnDatabase();
+  onTestFinished(drop);
+  return url;
+};
+
+const move = (folder: string, args: readonly string[], env: Place['env'] = {}) =>
+  runCli(['move', ...args], { env: { GUESTLIST_DATA_DIR: folder, GUESTLIST_FLUSH: '0', ...env } });
+
+const shipped = fileURLToPath(new URL('../../config/guestlist.yaml', import.meta.url));
+const configOf = (folder: string) =>
+  loadConfig({ GUESTLIST_DATA_DIR: folder, GUESTLIST_FLUSH: '0' }, shipped, { runsGateway: false, runsService: true });
+const silent = createLog({ level: 'silent' });
+const canaryOf = (...ring: KeyRing) => ({ ring, keySource: 'the test', columns: sealedColumns, acceptsLoss: false });
+
+/** Whether nothing of the product is in the database. */
+const isUntouched = (server: string): Promise<boolean> =>
+  on(server, async (database) => {
+    const { rows } = await sql`select from pg_namespace where nspname like 'guestlist%'`.execute(database.connect());
+    return rows.length === 0;
+  });
+
+/** Every row is the same as before, at both places. */
+const expectMoved = async (before: Content, ...places: readonly string[]): Promise<void> => {
+  for (const place of places) expect(await contentAt(place)).toEqual(before);
+};
+
+describe.skipIf(!hasServer)('metadata that is moved', () => {
+  it('goes from PostgreSQL to the folder and back, with every row the same', { timeout: 180_000 }, async () => {
+    const { folder, from, to } = await makeWorld();
+    const before = await contentAt(from);
+    const there = await move(folder, ['--to', folder], { DATABASE_URL: from });
+    expect(there).toMatchObject({ code: 0, err: '' });
+    expect(there.out).toMatch(/Copied and compared \d+ rows of \d+ tables, and 1 sequences.*\d+ rows per second/);
+    expect(there.out).toMatch(/The audit was verified. Its head is 50:/);
+    await expectMoved(before, folder, from);
+    const used = await on(folder, () => move(folder, ['--to', to]));
+    expect(used).toMatchObject({ code: 1, err: expect.stringContaining('is in use by process') });
+    expect(await move(folder, ['--to', to])).toMatchObject({ code: 0, err: '' });
+    await expectMoved(before, folder, to);
+  });
+
+  it('takes no writes at its source any more, and a second move says where it is', async () => {
+    const { folder, from, to } = await makeWorld();
+    const ends = ['--from', from, '--to', to];
+    expect((await move(folder, ends)).code).toBe(0);
+    const write = on(from, (database) =>
+      sql`update guestlist.data_apps set name = 'other'`.execute(database.connect()),
+    );
+    await expect(write).rejects.toThrow('The metadata database takes no writes');
+    expect(await move(folder, ends)).toMatchObject({ code: 0, out: expect.stringContaining('already') });
+    const again = await move(folder, ['--from', from, '--to', await makeServer()]);
+    expect(again).toMatchObject({ code: 1, err: expect.stringMatching(/was moved to \S+:\d+\/\w+ on /) });
+    expect(again.err).not.toContain(to);
+  });
+
+  it('has the tables that a later migration adds, without a list of tables', async () => {
+    const { folder, from, to } = await makeWorld();
+    const later = statementsOf([
+      'create table later."Notes" (id integer generated always as identity, "When" date, twice integer generated always as (id * 2) stored)',
+    ]);
+    const part = { schema: 'later', migrations: { '0001-later': later }, what: 'notes' };
+    await on(from, async (database) => {
+      const db = database.connect<unknown>();
+      await migrateSchema({ db, ...part });
+      await sql`insert into later."Notes" ("When") values ('2026-01-31'), (null), ('infinity')`.execute(db);
+    });
+    const ends = { from: placeIn(from), to: placeIn(to), service: true };
+    const request = { ...ends, isDry: false, say: () => {}, parts: [...productParts, part] };
+    const moved = await moveMetadata(configOf(folder), request, { clock: systemClock, log: silent });
+    expect(moved.tables).toContainEqual({ name: 'later."Notes"', rows: 3 });
+    const notes = await on(to, async (database) => {
+      const db = database.connect();
+      await sql`insert into later."Notes" default values`.execute(db);
+      return sql`select id, "When"::text as at, twice from later."Notes" order by id`.execute(db);
+    });
+    expect(notes.rows).toEqual([
+      { id: 1, at: '2026-01-31', twice: 2 },
+      { id: 2, at: null, twice: 4 },
+      { id: 3, at: 'infinity', twice: 6 },
+      { id: 4, at: null, twice: 8 },
+    ]);
+  });
+
+  it('is only counted by a dry run, which writes to neither place', async () => {
+    const { folder, from, to } = await makeWorld();
+    for (const target of [to, folder]) {
+      const dry = await move(folder, ['--from', from, '--to', target, '--dry-run']);
+      expect(dry).toMatchObject({ code: 0, out: expect.stringMatching(/Would copy \d+ rows/) });
+      expect(dry.out).toMatch(/guestlist_gateway\.tenants +50/);
+    }
+    expect(await isUntouched(to)).toBe(true);
+    expect(existsSync(join(folder, 'metadata'))).toBe(false);
+  });
+});
+
+describe.skipIf(!hasServer)('a start on an empty database', () => {
+  const start = async (folder: string, databaseUrl: string, halves = {}): Promise<void> => {
+    const settings = { ...configOf(folder).settings, databaseUrl };
+    const config = { settings, isDemo: false };
+    const parts = { service: true, ...halves };
+    const ring: KeyRing = [Buffer.alloc(32, 1)];
+    await (await openConfiguredMetadata(config, parts, ring, { clock: systemClock, log: silent })).close();
+  };
+
+  it('names the command if the data folder has metadata, unless an empty start is meant', async () => {
+    const [folder, server] = [await makeFolder(), await makeServer()];
+    await mkdir(join(folder, 'metadata'));
+    await writeFile(join(folder, 'metadata', 'PG_VERSION'), '17\n');
+    const refused = await start(folder, server).catch((error: Error) => error.message);
+    expect(refused).toContain(`guestlist move --from ${folder}`);
+    expect(refused).toContain('guestlist serve --accept-empty');
+    expect(refused).not.toContain(server);
+    await start(folder, server, { acceptsEmpty: true });
+    await on(server, migrateAll);
+    await start(folder, server);
+  });
+
+  it('needs nothing if there is no metadata beside it', async () => {
+    await start(await makeFolder(), await makeServer());
+  });
+});
+
+describe.skipIf(!hasServer)('a move that is killed', () => {
+  it('at random moments loses nothing and leaves nothing half, and ends when it is run again', async () => {
+    const world = await makeWorld();
+    await killOften(world, await contentAt(world.from), 4, 4_000);
+  });
+});
+
+describe.skipIf(!hasServer)('a move that cannot be done', () => {
+  it('names the key that is missing, before anything is copied', async () => {
+    const { folder, from, to } = await makeWorld();
+    await on(from, (database) => openCanary(database.connect(), canaryOf(Buffer.alloc(32, 1))));
+    const withKey = (key: number) =>
+      move(folder, ['--from', from, '--to', to], {
+        GUESTLIST_ENCRYPTION_KEY: Buffer.alloc(32, key).toString('base64'),
+      });
+    expect(await withKey(2)).toMatchObject({ code: 1, err: expect.stringContaining('Set GUESTLIST_ENCRYPTION_KEY') });
+    expect(await isUntouched(to)).toBe(true);
+    expect((await withKey(1)).code).toBe(0);
+  });
+
+  it('refuses a target that has metadata, and changes nothing there', async () => {
+    const { folder, from, to } = await makeWorld();
+    await on(to, migrateAll);
+    const before = await contentAt(to);
+    const full = await move(folder, ['--from', from, '--to', to]);
+    expect(full).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') });
+    expect(await contentAt(to)).toEqual(before);
+  });
+
+  it('refuses databases that other sessions of their user have open', async () => {
+    const { folder, from, to } = await makeWorld();
+    for (const used of [from, to]) {
+      const refused = await on(used, () => move(folder, ['--from', from, '--to', to]));
+      expect(refused).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/in use by other sessions.*Stop every Guestlist/),
+      });
+    }
+    expect((await move(folder, ['--from', from, '--to', to])).code).toBe(0);
+  });
+
+  it.each([
+    [
+      'an earlier version',
+      "delete from guestlist.kysely_migration where name like '0018%'",
+      /lacks the migration 0018-/,
+    ],
+    [
+      'a newer version',
+      "insert into guestlist.kysely_migration values ('9999-x', '')",
+      /made by a newer version.*9999-x/,
+    ],
+    ['a table that no migration makes', 'create table guestlist.extra (id integer)', /guestlist\.extra was made/],
+    [
+      'a schema that no part names',
+      'create schema guestlist_x create table extra (id integer)',
+      /has tables in "guestlist_x"/,
+    ],
+    [
+      'a chain of the audit with a fault',
+      "update guestlist_gateway.audit_head set hash = 'x'",
+      /audit chain has a fault/,
+    ],
+  ])('leaves the source of %s as it is, and says what is wrong', async (_, statement, message) => {
+    const { folder, from, to } = await makeWorld();
+    const runAt = (text: string) => on(from, (database) => sql.raw(text).execute(database.connect()));
+    await runAt(statement);
+    const before = await contentAt(from);
+    const refused = await move(folder, ['--from', from, '--to', to]);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(message) });
+    expect(await contentAt(from)).toEqual(before);
+    await runAt("update guestlist.data_apps set name = 'still'");
+  });
+
+  it('needs another place than the configured one, in a form that it knows', async () => {
+    const folder = await makeFolder();
+    const [nowhere, same, elsewhere, other, absent] = [
+      await move(folder, []),
+      await move(folder, ['--to', folder]),
+      await move(folder, ['--to', `${folder}-other`]),
+      await move(folder, ['--to', 'mysql://user:geheim@host/db']),
+      await move(folder, ['--to', 'postgres://user:geheim@127.0.0.1:1/db']),
+    ];
+    expect(nowhere).toMatchObject({ code: 2, err: expect.stringContaining('--from or --to') });
+    expect(same).toMatchObject({ code: 1, err: expect.stringContaining('are the same') });
+    expect(elsewhere).toMatchObject({ code: 1, err: expect.stringContaining('not the data folder') });
+    expect(other).toMatchObject({ code: 1, err: expect.stringContaining('postgres://user:password@host') });
+    expect(absent).toMatchObject({ code: 1, err: expect.stringContaining('There is no embedded database') });
+    expect(other.err + absent.err).not.toContain('geheim');
+  });
+});
