@@ -84,6 +84,7 @@ export const prepareFlightsData = (
       check: afterwards(engine.check),
       statement: afterwards(engine.statement),
       countRepeats: afterwards(engine.countRepeats),
+      tenantNames: afterwards(engine.tenantNames),
       introspect: afterwards(engine.introspect),
       listClientDatabases: afterwards(engine.listClientDatabases),
       forget: engine.forget,

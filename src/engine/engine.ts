@@ -41,6 +41,7 @@ import { run } from './run/run.js';
 import { type StreamBatch, streamed } from './run/stream.js';
 import { clientDatabaseOf } from './scope/client-database.js';
 import { createMaskKeys, type MaskKeyOf } from './scope/mask-keys.js';
+import { createTenantNames } from './tenant-names.js';
 
 /** Limits of an answer whose question names no smaller limit. */
 export type AnswerLimits = {
@@ -79,6 +80,7 @@ export const createEngine = (options: EngineOptions): Engine => {
     check: createCheck(parts),
     statement: createStatement(parts),
     countRepeats: createCountRepeats(databases, log),
+    tenantNames: createTenantNames(databases, log),
     introspect: databases.introspect,
     listClientDatabases: databases.listClientDatabases,
     forget: async (datasourceId) => {

@@ -16,6 +16,7 @@ export const capabilityNames = [
   'try-content',
   'list-unreadable-metrics',
   'list-columns',
+  'list-tenant-names',
   'guest-boards',
   'column-rules',
 ] as const;

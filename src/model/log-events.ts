@@ -316,6 +316,11 @@ const tenants = {
     fields: { url, err },
   },
   'tenant_lookup.recovered': { level: 'info', meaning: "The host's tenant lookup answers again.", fields: { url } },
+  'tenant_names.failed': {
+    level: 'warn',
+    meaning: 'The names of tenants could not be read, so ids are shown alone. Tried again after 30 seconds.',
+    fields: { datamart, err },
+  },
   'tenant_table.loaded': {
     level: 'info',
     meaning: 'A changed table of tenants is in force.',

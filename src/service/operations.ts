@@ -42,6 +42,7 @@ import * as datamartColumns from './datamarts/contract/columns.js';
 import * as datamarts from './datamarts/contract/datamarts.js';
 import * as datamartExpressions from './datamarts/contract/expressions.js';
 import * as datamartTenancy from './datamarts/contract/tenancy.js';
+import * as tenantNames from './datamarts/contract/tenant-names.js';
 import * as datamartWrites from './datamarts/contract/writes.js';
 import {
   createDatamart,
@@ -51,6 +52,7 @@ import {
   updateDatamart,
 } from './datamarts/datamarts.js';
 import { getDatamartTenancy } from './datamarts/tenancy.js';
+import { listTenantNames } from './datamarts/tenant-names.js';
 import * as datasources from './datasources/contract/datasources.js';
 import * as datasourceTables from './datasources/contract/tables.js';
 import {
@@ -228,6 +230,7 @@ const table = {
   checkDatamartExpression: serve(datamartExpressions.checkDatamartExpression, checkDatamartExpression),
   listDatamartColumns: serve(datamartColumns.listDatamartColumns, listDatamartColumns),
   getDatamartTenancy: serve(datamartTenancy.getDatamartTenancy, getDatamartTenancy),
+  listTenantNames: serve(tenantNames.listTenantNames, listTenantNames),
   createSemanticLayer: serve(semanticLayer.createSemanticLayer, createSemanticLayer),
   updateSemanticLayer: serve(semanticLayer.updateSemanticLayer, updateSemanticLayer),
   getSemanticLayer: serve(semanticLayer.getSemanticLayer, getSemanticLayer),
@@ -345,6 +348,7 @@ type Declared =
   | typeof semanticLayer
   | typeof serviceTokens
   | typeof templateSchedules
+  | typeof tenantNames
   | typeof workspaceDashboards
   | typeof workspaces;
 

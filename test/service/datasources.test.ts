@@ -54,6 +54,7 @@ const engine: Engine = {
   check: never,
   statement: never,
   countRepeats: never,
+  tenantNames: never,
   until: () => engine,
   close: never,
   forgetClient: never,

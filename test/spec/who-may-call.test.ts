@@ -295,6 +295,7 @@ test('every command answers what it declares, and nothing else', async () => {
   expect(JSON.parse(text).token).toBeTypeOf('string');
   await run('tenants-provision', { clientIds: ['globex', 'nobody'], isNew: true, templates: ['board'] });
   await run('tenants-list', { usage: true });
+  await run('tenants-names', { clientIds: ['acme'] });
   for (const name of ['tenant-suspend', 'tenant-resume']) await run(name, { clientId: 'globex' });
 
   const { digest } = await run('policy-read');

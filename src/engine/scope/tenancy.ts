@@ -115,7 +115,7 @@ export const columnPredicate = (
   columnName: string,
   clientId: string,
   declared: Tenancy['clientColumnType'] | undefined,
-  source: Source,
+  source: Pick<Source, 'catalog'>,
 ): TenantPredicate => {
   const type = columnsOf(source.catalog, table).get(columnName);
   if (type === undefined) {

@@ -18,6 +18,7 @@ import {
 import { deleteDashboard, exportEmbed, importDashboard } from '../../service/dashboards/contract/dashboards.js';
 import { eraseClient } from '../../service/data-apps/contract/client-erasure.js';
 import { listDatamartColumns } from '../../service/datamarts/contract/columns.js';
+import { listTenantNames } from '../../service/datamarts/contract/tenant-names.js';
 import { listEmbeds } from '../../service/embeds/contract/embeds.js';
 import { createGuestBoard } from '../../service/guest/contract/own-boards.js';
 import { listGuestTokens, revokeGuestTokens } from '../../service/guest-tokens/contract/admin.js';
@@ -125,6 +126,11 @@ const capabilityTable: Readonly<Record<Capability, Entry>> = {
     operation: listDatamartColumns,
     does: 'list the columns of a datamart for an API key',
     reason: 'The interface lists datamarts for service tokens alone.',
+  },
+  'list-tenant-names': {
+    operation: listTenantNames,
+    does: 'list the names of clients',
+    reason: 'The interface knows clients by their ids alone.',
   },
   'guest-boards': {
     operation: createGuestBoard,

@@ -5,6 +5,7 @@ import type { ColumnNumbers, ColumnRef, Datamart, TableRef } from '../datamart/d
 import type { ColumnDates } from '../datamart/dates.js';
 import type { ClientDatabases, SourceTable } from '../datamart/source-schema.js';
 import type { TenantScope } from '../datamart/tenant.js';
+import type { TenantName } from '../datamart/tenant-name.js';
 import type { UnreadableReason } from '../datamart/unreadable-table.js';
 import type { Condition, Scalar } from '../filter/filter.js';
 import type { Datasource } from '../organization.js';
@@ -68,6 +69,13 @@ export type Engine = Reads & {
    */
   readonly countRepeats: (question: RepeatsQuestion, signal: RequestSignal) => Promise<readonly ColumnRepeats[]>;
   /**
+   * Returns the names that the client master table has of clients, at most `limit`. Reads two columns of this table,
+   * without a tenant scope: only for operators and hosts, whom the caller has checked. A client without a row or a name
+   * is left out, and all are if a column is not there. Throws METRIC_QUERY_ERROR, never with a driver's text, and also
+   * where the datasource does not answer within 1.5 seconds.
+   */
+  readonly tenantNames: (question: TenantNamesQuestion, signal: RequestSignal) => Promise<readonly TenantName[]>;
+  /**
    * Returns the databases of the datasource's server that may belong to a client. Throws DATASOURCE_CONNECTION_ERROR.
    */
   readonly listClientDatabases: (
@@ -84,6 +92,20 @@ export type Engine = Reads & {
    */
   readonly forgetClient: (dataAppId: string, clientId: string | null) => Promise<void>;
   readonly close: () => Promise<void>;
+};
+
+export type TenantNamesQuestion = {
+  readonly datasource: Datasource;
+  readonly master: TableRef & {
+    readonly keyColumn: string;
+    readonly nameColumn: string;
+    readonly clientColumnType: 'NUMBER' | 'STRING';
+  };
+  /** By id: these clients. By name: those whose name contains each of the words, in upper or lower case. */
+  readonly wanted:
+    | { readonly by: 'id'; readonly clientIds: readonly string[] }
+    | { readonly by: 'name'; readonly words: readonly string[] };
+  readonly limit: number;
 };
 
 export type RepeatsQuestion = {
@@ -103,7 +125,7 @@ export type ColumnRepeats = {
 };
 
 /** The engine without what reads rows: for operations that tell definitions at most. */
-export type DefinitionEngine = Omit<Engine, keyof Reads | 'until' | 'countRepeats'>;
+export type DefinitionEngine = Omit<Engine, keyof Reads | 'until' | 'countRepeats' | 'tenantNames'>;
 
 /** The engine for use cases. They must pass an abort signal to read. */
 export type ReadEngine = Pick<Engine, 'until'>;

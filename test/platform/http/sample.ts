@@ -365,6 +365,11 @@ export const sampleHandlers: Handlers = {
     visible: datamart,
   }),
   getDatamartTenancy: async (_, { datamartName }) => ({ datamart: { ...datamart, name: datamartName }, tables: [] }),
+  listTenantNames: async () => ({
+    column: { schemaName: 'main', tableName: 'clients', columnName: 'name' },
+    names: [{ clientId: '1', name: 'Example Ltd' }],
+    isWhole: true,
+  }),
   deleteDatamart: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
   createSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
   updateSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
