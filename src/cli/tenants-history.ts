@@ -4,6 +4,7 @@ import { gatewayCommand, printJson, readCount, readNames } from './kit/declare.j
 import { Exit } from './kit/exit.js';
 import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
+import { nameColumn, readTenantNames, withName } from './tenant-names.js';
 
 export const tenantsHistory = gatewayCommand('history')
   .summary('who changed a template when, what changed, and which copies have it')
@@ -36,15 +37,21 @@ slow. Ends with 1 if a metric fails.`,
   .action(async (template, { tenant: clientIds, count, json, url }) => {
     const answer = await callGateway(checkTemplateCommand, { template, clientIds, tenants: count }, url);
     const isFailed = answer.faults.some(({ level }) => level === 'error');
-    if (json) printJson(answer);
-    else {
+    const ids = [...answer.faults, ...answer.tenants].flatMap(({ clientId }) => clientId ?? []);
+    const names = await readTenantNames(ids, url);
+    if (json) {
+      const named = answer.tenants.map((one) => withName(names, one));
+      printJson({ ...answer, tenants: named });
+    } else {
+      const { title, of } = nameColumn(names);
       const rows = answer.faults.map(({ level, clientId, metric, text }) => [
         level,
         clientId ?? 'all',
+        ...of(clientId),
         metric ?? '-',
         text,
       ]);
-      if (rows.length > 0) console.log(tableText(['LEVEL', 'TENANT', 'METRIC', 'FAULT'], rows));
+      if (rows.length > 0) console.log(tableText(['LEVEL', 'TENANT', ...title, 'METRIC', 'FAULT'], rows));
       const metrics = answer.tenants.reduce((sum, one) => sum + one.metrics, 0);
       console.log(
         `${metrics} metrics of ${answer.tenants.length} tenants were run: ${isFailed ? 'some fail' : 'none fails'}`,

@@ -4,6 +4,7 @@ import type { AnswerOf } from '../platform/http/interface/callable.js';
 import { gatewayCommand, printJson, readCount } from './kit/declare.js';
 import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
+import { nameColumn, readTenantNames, type TenantNames, withName } from './tenant-names.js';
 
 type Answer = AnswerOf<typeof listTenantsCommand>;
 type Dashboard = Answer['tenants'][number]['dashboards'][number];
@@ -14,14 +15,16 @@ const describe = ({ template, templateVersion, step, failure }: Dashboard): stri
   return step === 'ready' ? `${template}${version}` : `${template}${version} (${step})`;
 };
 
-const write = ({ tenants, next }: Answer): void => {
+const write = ({ tenants, next }: Answer, names: TenantNames): void => {
+  const { title, of } = nameColumn(names);
   const rows = tenants.map(({ clientId, tenantRef, state, outcome, dashboards }) => [
     clientId ?? `(erased: ${tenantRef.slice(0, 12)})`,
+    ...of(clientId),
     state,
     outcome,
     dashboards.map(describe).join(', '),
   ]);
-  console.log(tableText(['TENANT', 'STATE', 'OUTCOME', 'DASHBOARDS'], rows));
+  console.log(tableText(['TENANT', ...title, 'STATE', 'OUTCOME', 'DASHBOARDS'], rows));
   if (next !== null) console.log(`\nThere are more: --after ${next}`);
 };
 
@@ -40,6 +43,8 @@ export const tenantsList = gatewayCommand('list')
   .option('--after <cursor>', 'go on where an earlier list ended')
   .action(async ({ tenant, json, url, ...filters }) => {
     const result = await callGateway(listTenantsCommand, { ...filters, clientId: tenant }, url);
-    if (json) printJson(result);
-    else write(result);
+    const ids = result.tenants.flatMap(({ clientId }) => clientId ?? []);
+    const names = await readTenantNames(ids, url);
+    if (json) printJson({ ...result, tenants: result.tenants.map((one) => withName(names, one)) });
+    else write(result, names);
   });

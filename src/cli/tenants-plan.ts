@@ -6,6 +6,7 @@ import { gatewayCommand, printJson } from './kit/declare.js';
 import { Exit } from './kit/exit.js';
 import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
+import { nameColumn, readTenantNames, type TenantNames, withName } from './tenant-names.js';
 
 type Tenant = AnswerOf<typeof planRolloutCommand>['tenants'][number];
 
@@ -23,11 +24,20 @@ const noteOf = ({ status, isEdited, adoptable, conflicts: list, fault, settings 
   return status === 'up-to-date' && isEdited === true ? 'has edits of its own' : '';
 };
 
-const write = (version: string, label: string | null, tenants: readonly Tenant[]): void => {
+type Planned = { readonly version: string; readonly label: string | null; readonly tenants: readonly Tenant[] };
+
+const write = ({ version, label, tenants }: Planned, names: TenantNames): void => {
+  const { title, of } = nameColumn(names);
   const counts = new Map<string, number>();
   for (const { status } of tenants) counts.set(status, (counts.get(status) ?? 0) + 1);
-  const rows = tenants.map((one) => [one.status, one.clientId, short(one.fromVersion), noteOf(one)]);
-  if (rows.length > 0) console.log(tableText(['STATUS', 'TENANT', 'FROM', 'NOTE'], rows));
+  const rows = tenants.map((one) => [
+    one.status,
+    one.clientId,
+    ...of(one.clientId),
+    short(one.fromVersion),
+    noteOf(one),
+  ]);
+  if (rows.length > 0) console.log(tableText(['STATUS', 'TENANT', ...title, 'FROM', 'NOTE'], rows));
   const summary = [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
   console.log(`${label === null ? '' : `${label}, `}version ${version}: ${summary || 'no tenant has a copy'}`);
 };
@@ -49,8 +59,11 @@ do. Ends with 1 if a copy cannot be read.`,
       next = more.next;
     }
     tenants.sort((a, b) => (a.clientId < b.clientId ? -1 : 1));
-    if (json) printJson({ template, version, label, settingsFault, tenants });
-    else write(version, label, tenants);
+    const ids = tenants.map(({ clientId }) => clientId);
+    const names = await readTenantNames(ids, url);
+    const named = tenants.map((one) => withName(names, one));
+    if (json) printJson({ template, version, label, settingsFault, tenants: named });
+    else write({ version, label, tenants }, names);
     if (!json && settingsFault !== null) console.log(settingsFault);
     if (tenants.some(({ status }) => status === 'unreadable')) throw new Exit();
   });

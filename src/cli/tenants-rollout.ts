@@ -8,6 +8,7 @@ import { gatewayCommand, printJson, readCount, readNames } from './kit/declare.j
 import { Exit, WrongCall } from './kit/exit.js';
 import { tableText, withProgress } from './kit/terminal.js';
 import { callGateway } from './operator.js';
+import { nameColumn, readTenantNames, withName } from './tenant-names.js';
 import { writeConflicts } from './tenants-plan.js';
 
 type Status = AnswerOf<typeof readRollout>;
@@ -26,17 +27,21 @@ const progress = ({ state, cohorts }: Status): string =>
 const isAtEnd = ({ isAtWork }: Status): boolean => !isAtWork;
 
 /** Throws Exit if the roll-out did not come to a good end. */
-const write = (last: Status, isJson: boolean): void => {
+const write = async (last: Status, isJson: boolean, url: string | undefined): Promise<void> => {
+  const ids = last.tenants.map(({ clientId }) => clientId);
+  const names = await readTenantNames(ids, url);
   const isInterrupted = last.state === 'running' || last.state === 'rolling-back';
-  if (isJson) printJson(last);
+  if (isJson) printJson({ ...last, tenants: last.tenants.map((one) => withName(names, one)) });
   else {
+    const { title, of } = nameColumn(names);
     const rows = last.tenants.map((one) => [
       one.state,
       one.clientId,
+      ...of(one.clientId),
       one.cohort,
       [one.fault, writeConflicts(one.conflicts)].filter(Boolean).join(': '),
     ]);
-    if (rows.length > 0) console.log(tableText(['STATE', 'TENANT', 'COHORT', 'WHY'], rows));
+    if (rows.length > 0) console.log(tableText(['STATE', 'TENANT', ...title, 'COHORT', 'WHY'], rows));
     console.log(`${last.id} ${isInterrupted ? 'was interrupted; ' : ''}${progress(last)}`);
     if (isInterrupted || last.state === 'paused' || last.state.endsWith('stopped')) {
       const again = last.state.startsWith('roll') ? 'rollback' : 'apply --resume';
@@ -64,7 +69,7 @@ const follow = async (
       await wait(pollMs);
     }
   });
-  write(last, isJson);
+  await write(last, isJson, url);
 };
 
 const { onConflict } = applyRollout.input.shape;
@@ -109,7 +114,7 @@ export const tenantsRollouts = gatewayCommand('rollouts')
   .summary('which roll-outs there were; how one stands')
   .argument('[id]')
   .action(async (id, { json = false, url }) => {
-    if (id !== undefined) return write(await callGateway(readRollout, { id }, url), json);
+    if (id !== undefined) return write(await callGateway(readRollout, { id }, url), json, url);
     const { rollouts } = await callGateway(listRollouts, {}, url);
     if (json) return printJson(rollouts);
     const rows = rollouts.map((one) => [one.id, one.template, one.version.slice(0, 12), one.state]);

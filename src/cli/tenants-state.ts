@@ -4,6 +4,7 @@ import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { gatewayCommand, printJson, yesOption } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
 import { callGateway, OperatorError } from './operator.js';
+import { readTenantNames, tenantText } from './tenant-names.js';
 
 const changes = {
   suspend: { command: suspendTenant, state: 'suspended' },
@@ -27,11 +28,14 @@ type Given = { readonly new?: true; readonly json?: true; readonly url?: string 
 const changeState = async (change: Change, clientId: string, { new: isNew, json, url }: Given): Promise<void> => {
   if (!isNew) await assertKnown(clientId, url);
   const { command, state: wanted } = changes[change];
+  // Before the change: an erased tenant has no name.
+  const names = json ? new Map<string, string>() : await readTenantNames([clientId], url);
+  const tenant = tenantText(names, clientId);
   const result = await callGateway(command, { clientId }, url);
   const { state } = result;
   if (json) printJson(result);
-  else if (state === wanted) console.log(`${clientId} is ${state}`);
-  else console.log(`${clientId} is still ${state}: a hook with a later time, or a deletion, says so`);
+  else if (state === wanted) console.log(`${tenant} is ${state}`);
+  else console.log(`${tenant} is still ${state}: a hook with a later time, or a deletion, says so`);
   if (state !== wanted) throw new Exit();
 };
 

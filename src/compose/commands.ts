@@ -21,6 +21,7 @@ import {
   resumeRollout,
   rollBack,
 } from '../gateway/rollout/commands.js';
+import { tenantNamesCommand } from '../gateway/tenant/names.js';
 import type { AnswerOf, Callable, InputOf } from '../platform/http/interface/callable.js';
 import { createKey, rotateKey } from '../studio/keys.js';
 import { createLink } from '../studio/login-links.js';
@@ -39,7 +40,7 @@ export const gatewayCommands = [
   ...[revoke, unrevoke],
   ...[applyRollout, listRollouts, planRolloutCommand, resumeRollout, rollBack, readRollout],
   ...[checkTemplateCommand, listEditionsCommand, recordTemplateCommand, readVersion],
-  ...[deleteTenant, resumeTenant, suspendTenant, listTenantsCommand, provisionTenantsCommand],
+  ...[deleteTenant, resumeTenant, suspendTenant, listTenantsCommand, tenantNamesCommand, provisionTenantsCommand],
   ...[createLink, createOperatorKey, endOperatorKey, listOperatorKeys],
 ];
 

@@ -54,6 +54,7 @@ import { createRolloutLedger } from '../gateway/rollout/ledger.js';
 import { createBringToPublished } from '../gateway/rollout/published.js';
 import { createTemplateVersions } from '../gateway/rollout/template-versions.js';
 import { createRouter, type Gateway, type GatewayHandlers } from '../gateway/router.js';
+import { createTenantNames } from '../gateway/tenant/names.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
 import { assertTenantSecret, createTenants, type SecretSource, type Tenants } from '../gateway/tenant/resolve.js';
 import { createTokenCache, type TokenCache } from '../gateway/token/cache.js';
@@ -175,9 +176,9 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   const tokens = createTokens(options, { foundation, provisioning, deciding, keyId });
   const decisionCache = openDecisionCache(options);
   const { revocation, access } = foundation;
-  const { tenants, metricLists } = deciding;
+  const { tenants, tenantNames, metricLists } = deciding;
   const recipients = openRecipients(options, closers);
-  const caches = [decisionCache, tenants, metricLists, access, revocation.scopes, tokens];
+  const caches = [decisionCache, tenants, tenantNames, metricLists, access, revocation.scopes, tokens];
   const stores = { memories: caches.map(({ forget }) => forget), recipients };
   const guard = (request: IncomingMessage) => limits.guards.hook(request, null);
   const life = createTenantLife({ ...options, guard }, foundation, provisioning, { ...stores, tenants });
@@ -199,7 +200,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
       policyNamesCommand({ ...foundation, upstream: foundation.direct }, policies),
       ...provisioning.commands,
       ...revocationCommands(revocation.revocations, policies),
-      ...life.commands,
+      ...[tenantNames.command, ...life.commands],
     ],
     assertReady: foundation.assertReady,
     checks: checksOf(ledger, foundation),
@@ -326,10 +327,11 @@ const createProvisioning = (given: GatewayOptions, { upstream, capabilities }: F
 type Provisioning = ReturnType<typeof createProvisioning>;
 
 /** Builds the decision: the session's tenant, its grant by the policy, and the embeds and metrics of the grant. */
-const createDeciding = (options: GatewayOptions, { upstream }: Foundation) => {
+const createDeciding = (options: GatewayOptions, { upstream, direct, capabilities }: Foundation) => {
   const { clock } = options;
   return {
     tenants: openTenants(options),
+    tenantNames: createTenantNames({ ...options, upstream: direct, capabilities }),
     decide: createPolicyStep(clock),
     findEmbeds: createFindEmbeds({ upstream, clock }),
     metricLists: createMetricLists({ upstream, clock }),

@@ -14,6 +14,7 @@ import {
 import { readPolicy } from '../gateway/policy/policies.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
+import { tenantNamesCommand } from '../gateway/tenant/names.js';
 import { studioRoles } from '../model/person.js';
 import { Refusal } from '../model/refusal.js';
 import type { AnswerOf, Callable, InputOf, Rule, Unchanging } from '../platform/http/interface/callable.js';
@@ -112,22 +113,48 @@ const runnerOf =
     return output.parse(await command.run(input, by)) as AnswerOf<Command>;
   };
 
+type Run = ReturnType<typeof runnerOf>;
+
+/** Tenants whose name contains the words, as many as a page has. The name is data of the tenants' table. */
+const tenantsByName = async (run: Run, asking: Asking) => {
+  const { words, limit } = asking.wanted;
+  if (!mayCall(asking.by, tenantNamesCommand) || words.length === 0) return [];
+  const { names } = await run(asking, tenantNamesCommand, { words });
+  const clientIds = names.map(({ clientId }) => clientId);
+  return (await run(asking, listTenantsCommand, { clientIds, limit })).tenants;
+};
+
+const namesOf = async (run: Run, asking: Asking, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  if (!mayCall(asking.by, tenantNamesCommand) || ids.length === 0) return new Map();
+  const { names } = await run(asking, tenantNamesCommand, { clientIds: ids });
+  return new Map(names.map(({ clientId, name }) => [clientId, name]));
+};
+
+/** By id and by name. */
+const tenantKind = (run: Run): Kind => ({
+  rule: listTenantsCommand,
+  find: async (asking) => {
+    const { words, after, limit } = asking.wanted;
+    const input = { contains: words, limit, ...(after === null ? {} : { after }) };
+    const { tenants, next } = await run(asking, listTenantsCommand, input);
+    const named = after === null ? await tenantsByName(run, asking) : [];
+    const listed = new Map([...named, ...tenants].map((tenant) => [tenant.clientId, tenant] as const));
+    const ids = [...listed.keys()].flatMap((id) => id ?? []);
+    const names = await namesOf(run, asking, ids);
+    const found = [...listed.values()].flatMap(({ clientId: id, state }) => {
+      if (id === null) return [];
+      const name = names.get(id);
+      return [name === undefined ? { id, name: id, detail: state } : { id, name, detail: `${id}, ${state}` }];
+    });
+    return { found, next };
+  },
+});
+
 /** What the gateway knows, by the commands of Studio's pages. */
 const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
   const run = runnerOf(commands);
   return {
-    tenant: {
-      rule: listTenantsCommand,
-      find: async (asking) => {
-        const { words, after, limit } = asking.wanted;
-        const input = { contains: words, limit, ...(after === null ? {} : { after }) };
-        const { tenants, next } = await run(asking, listTenantsCommand, input);
-        const found = tenants.flatMap(({ clientId: id, state }) =>
-          id === null ? [] : [{ id, name: id, detail: state }],
-        );
-        return { found, next };
-      },
-    },
+    tenant: tenantKind(run),
     template: {
       rule: readPolicy,
       find: async (asking) => {

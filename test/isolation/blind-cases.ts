@@ -147,6 +147,10 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'tenant-delete': fc.record({ clientId: gone }),
   'tenant-resume': fc.record({ clientId: client }),
   'tenant-suspend': fc.record({ clientId: gone }),
+  'tenants-names': fc.oneof(
+    fc.record({ clientIds: fc.array(client, { minLength: 1, maxLength: 3 }) }),
+    fc.record({ words: fc.constant(['a']) }),
+  ),
   'tenants-list': fc.record({ clientId: client, state: fc.constantFrom('active', 'suspended') }, maybe),
   search,
   'view-open': viewOfUser,

@@ -202,6 +202,7 @@ test('a command whose answer tells of rows or claims needs access to data beside
       'policy-save',
       'read-plan',
       'request-explanation',
+      'tenants-names',
     ],
   ]);
   const headers = await server.as(personWith(['owner'], false, 'owner-without-data'));
@@ -544,6 +545,21 @@ describe('the search', () => {
         403,
       );
     }
+  });
+
+  test('shows tenants by name and finds them by it, and only where the person may see data', async () => {
+    const commandAnswers = { 'tenants-names': { names: [{ clientId: 'acme', name: 'Los Angeles Ltd' }] } };
+    const named = await startStudioServer({ now: () => new Date(nowMs) }, null, operations, { commandAnswers });
+    for (const role of ['support', 'author', 'auditor'] as const) {
+      const [hit] = (await find('q=angeles', [role], true, named)).find(({ kind }) => kind === 'tenant')?.hits ?? [];
+      expect(hit).toEqual({ id: 'acme', name: 'Los Angeles Ltd', detail: 'acme, active' });
+      named.commands.length = 0;
+      const hidden = await find('q=angeles', [role], false, named);
+      expect(JSON.stringify(hidden)).not.toContain('Los Angeles');
+      expect(named.commands).not.toContain('tenants-names');
+      expect(named.commands.filter((name) => name === 'tenants-list')).toHaveLength(1);
+    }
+    named.close();
   });
 
   test('neither shows the name of a user nor finds by it where the person may see no data', async () => {

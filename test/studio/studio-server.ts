@@ -184,6 +184,7 @@ const commandAnswers: CommandAnswers = {
     ],
     next: 'cursor',
   },
+  'tenants-names': { names: [] },
   'policy-read': {
     ...{ digest: 'd', dataApp: 'shop', workspace: 'shop', datamart: 'shop', claims: {}, files: [], tenantClaim: null },
     ...{ roles: '[]', templates: [{ template: 'acme', name: 'Acme' }] },

@@ -35,6 +35,7 @@ export const tenantPage = { after: cursor.optional(), limit: z.number().int().mi
 const tenantsListInput = z.strictObject({
   ...tenantPage,
   clientId: z.string().min(1).max(255).optional(),
+  clientIds: z.array(z.string().min(1).max(255)).max(500).optional().describe('Only these tenants.'),
   contains: z
     .array(
       z
@@ -137,6 +138,12 @@ const selectTenants = ({ db }: Ledger, input: TenantsListInput & { readonly tena
     .select(['t.tenant_ref', 't.client_id', 't.state', 't.occurred_at', 't.created_at'])
     .$if(input.after !== undefined, (query) =>
       query.where(sql<SqlBool>`(${name}, t.tenant_ref) > (${input.after?.[0] ?? ''}, ${input.after?.[1] ?? ''})`),
+    )
+    .$if(input.clientIds !== undefined, (query) =>
+      // No id, no tenant: an empty list is not a list without a filter.
+      input.clientIds?.length === 0
+        ? query.where(sql<SqlBool>`false`)
+        : query.where('t.client_id', 'in', [...(input.clientIds ?? [])]),
     )
     .$if(input.tenantRef !== undefined, (query) => query.where('t.tenant_ref', '=', input.tenantRef ?? ''))
     .$if(input.contains !== undefined, (query) =>

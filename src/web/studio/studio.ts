@@ -5,6 +5,7 @@ import { type Api, createApi, hasRole, offersOpenId, readSession, redeemCode, ty
 import { followed } from './base/kit.js';
 import { addressOf, entries, navigate, type Place, placeOf, type ScreenName, watchAddress } from './base/routes.js';
 import { textOf } from './base/screen.js';
+import { startTenantNames } from './base/tenant-names.js';
 import './parts/search.js';
 import './parts/view-as.js';
 
@@ -94,11 +95,13 @@ class Studio extends LitElement {
 
   #loggedIn(session: Session | null): void {
     this.api = session === null ? null : createApi(session, () => this.#ended());
+    startTenantNames(this.api);
     if (this.api !== null) this.#opened();
   }
 
   #ended(): void {
     this.api = null;
+    startTenantNames(null);
     this.trouble = 'Your session has ended. Log in again; nothing that was saved is lost.';
   }
 
@@ -120,6 +123,7 @@ class Studio extends LitElement {
     try {
       await this.api?.logOut(everywhere);
       this.api = null;
+      startTenantNames(null);
       this.trouble = null;
     } catch (error) {
       this.trouble = textOf(error);

@@ -59,6 +59,8 @@ export type Filter<Row> = {
   readonly of: (row: Row) => string;
   /** Left out: the values of the rows. */
   readonly values?: readonly string[];
+  /** How a value is shown. Left out: as it is. */
+  readonly words?: (value: string) => string;
 };
 
 type List<Row> = {
@@ -96,13 +98,13 @@ export const addressChoice = (
 };
 
 const filterChoice = <Row>(
-  { name, label, of, values }: Filter<Row>,
+  { name, label, of, values, words = (value) => value }: Filter<Row>,
   rows: readonly Row[],
   chosen: string,
 ): TemplateResult => {
   const offered = values ?? [...new Set(rows.map(of))].toSorted();
   const all = [...new Set([...offered, chosen])].filter(Boolean);
-  return addressChoice(name, label, [['', 'All'], ...all.map((value) => [value, value] as const)], chosen);
+  return addressChoice(name, label, [['', 'All'], ...all.map((value) => [value, words(value)] as const)], chosen);
 };
 
 const showAll = (names: readonly string[]) => (): void => {

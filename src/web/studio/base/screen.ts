@@ -2,6 +2,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { type Api, StudioError } from './api.js';
 import type { Place } from './routes.js';
+import { watchTenantNames } from './tenant-names.js';
 
 export abstract class Screen<Data> extends LitElement {
   static override properties = {
@@ -21,6 +22,7 @@ export abstract class Screen<Data> extends LitElement {
   /** Whether an action is under way. */
   declare isBusy: boolean;
   #loading = new AbortController();
+  #gone = new AbortController();
 
   constructor() {
     super();
@@ -46,8 +48,15 @@ export abstract class Screen<Data> extends LitElement {
     return before === undefined || before.rest.join('/') !== this.place.rest.join('/');
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#gone = new AbortController();
+    watchTenantNames(() => this.requestUpdate(), this.#gone.signal);
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    this.#gone.abort();
     this.#loading.abort();
   }
 

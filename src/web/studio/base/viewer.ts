@@ -1,6 +1,7 @@
 /** Through whose eyes Studio looks: a tenant, and the claims of one of its users. Kept for this browser tab. */
 import { type GuestData, type GuestInput, type GuestRoute, requestOf } from '../../base/operations.js';
 import type { Answer, Api, CommandInput, View } from './api.js';
+import { tenantText } from './tenant-names.js';
 
 export type Viewer = Pick<CommandInput<'view-open'>, 'clientId' | 'claims' | 'at'>;
 
@@ -74,5 +75,5 @@ const withoutFolders = (text: string): string => text.replaceAll(/\/\S*\/(?=[\w.
 /** A user in few words. */
 export const nameOf = ({ clientId, claims }: Viewer): string => {
   const roles = Array.isArray(claims.roles) ? ` (${claims.roles.join(', ')})` : '';
-  return `${clientId} · ${claims.sub}${roles}`;
+  return `${tenantText(clientId)} · ${claims.sub}${roles}`;
 };

@@ -1,9 +1,9 @@
 /** Runs every metric of a template for some tenants, and lists what their users would meet. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { Answer, Api } from '../base/api.js';
-import { badge, link } from '../base/kit.js';
-import { addressOf } from '../base/routes.js';
+import { badge } from '../base/kit.js';
 import { textOf } from '../base/screen.js';
+import { tenantLink, watchTenantNames } from '../base/tenant-names.js';
 
 type Checked = Answer<'template-check'>;
 
@@ -20,6 +20,19 @@ export class Check extends LitElement {
   declare result: Checked | undefined;
   declare failure: string | null;
   declare isBusy: boolean;
+
+  #gone = new AbortController();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#gone = new AbortController();
+    watchTenantNames(() => this.requestUpdate(), this.#gone.signal);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#gone.abort();
+  }
 
   protected override createRenderRoot(): HTMLElement {
     return this;
@@ -50,7 +63,7 @@ export class Check extends LitElement {
               <tbody>${faults.map(
                 ({ level, clientId, metric, text }) => html`<tr>
                   <td>${badge(level, level === 'error' ? 'bad' : 'warn')}</td>
-                  <td>${clientId === null ? 'every tenant' : link(addressOf('tenants', [clientId]), clientId)}</td><td>${metric ?? ''}</td><td>${text}</td>
+                  <td>${clientId === null ? 'every tenant' : tenantLink(clientId)}</td><td>${metric ?? ''}</td><td>${text}</td>
                 </tr>`,
               )}</tbody>
             </table></div>`

@@ -1,8 +1,9 @@
 /** The bar that says as whom Studio looks, and the dialog that changes it. */
-import { html, LitElement, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { Api } from '../base/api.js';
 import { openDialog } from '../base/kit.js';
 import { textOf } from '../base/screen.js';
+import { tenantName, watchTenantNames } from '../base/tenant-names.js';
 import { claimOf, isTypedAsJson, textOfClaim } from '../base/typed-claim.js';
 import { chooseViewer, nameOf, type PolicyFacts, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
 
@@ -48,6 +49,7 @@ export class ViewAs extends LitElement {
     watchViewer(() => {
       this.viewer = readViewer();
     }, this.#gone.signal);
+    watchTenantNames(() => this.requestUpdate(), this.#gone.signal);
   }
 
   override disconnectedCallback(): void {
@@ -67,7 +69,12 @@ export class ViewAs extends LitElement {
         this.api.command('tenants-list', {}),
       ]);
       const ids = tenants.flatMap(({ clientId }) => (clientId === null ? [] : [clientId]));
-      draw(content(this.#form(policy, ids, dialog)));
+      const show = (): void => draw(content(this.#form(policy, ids, dialog)));
+      show();
+      const closed = new AbortController();
+      dialog.addEventListener('close', () => closed.abort());
+      // Lit writes only the names anew: what was typed stays.
+      watchTenantNames(show, closed.signal);
     } catch (error) {
       draw(content(html`<p class="notice bad" role="alert">${textOf(error)}</p>`));
     }
@@ -94,7 +101,7 @@ export class ViewAs extends LitElement {
     return html`<form class="form" @submit=${choose}>
       <label>Tenant
         <input name="clientId" list="view-as-tenants" required maxlength="255" autocomplete="off" .value=${this.viewer?.clientId ?? tenants[0] ?? ''} />
-        <datalist id="view-as-tenants">${tenants.map((id) => html`<option value=${id}></option>`)}</datalist>
+        <datalist id="view-as-tenants">${tenants.map((id) => html`<option value=${id}>${tenantName(id) ?? nothing}</option>`)}</datalist>
       </label>
       <label>User <span class="hint">the claim sub</span>
         <input name="sub" required maxlength="255" autocomplete="off" .value=${textOfClaim(claims.sub) || 'someone'} />

@@ -1,9 +1,9 @@
 /** The reports and alerts of all users: what comes next, what became of the last one, and how to pause them. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Answer, hasRole } from '../base/api.js';
-import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
-import { addressOf } from '../base/routes.js';
+import { badge, type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
+import { tenantLink, tenantText } from '../base/tenant-names.js';
 
 export type Schedules = Answer<'schedules-list'>;
 export type Schedule = Schedules['schedules'][number];
@@ -56,7 +56,7 @@ class DeliveriesScreen extends Screen<Schedules> {
     title: 'Action',
     of: (schedule) =>
       html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#change(schedule)}>
-        ${schedule.isPaused ? 'Resume' : 'Pause'}<span class="sr"> ${schedule.name} of ${schedule.clientId}</span>
+        ${schedule.isPaused ? 'Resume' : 'Pause'}<span class="sr"> ${schedule.name} of ${tenantText(schedule.clientId)}</span>
       </button>`,
   };
 
@@ -65,16 +65,16 @@ class DeliveriesScreen extends Screen<Schedules> {
       ? 'Its user may have paused it, for example by the link that ends a message. Moments that passed are not sent.'
       : 'Its user gets nothing until somebody resumes it. The user sees that it is paused, and may resume it.';
     const verb = isPaused ? 'Resume' : 'Pause';
-    if (!(await confirmed(`${verb} “${name}” of ${clientId}?`, text, verb))) return;
+    if (!(await confirmed(`${verb} “${name}” of ${tenantText(clientId)}?`, text, verb))) return;
     await this.act(async () => {
       await this.api.command(isPaused ? 'schedule-resume' : 'schedule-pause', { id });
-      return `“${name}” of ${clientId} is ${isPaused ? 'active again' : 'paused'}.`;
+      return `“${name}” of ${tenantText(clientId)} is ${isPaused ? 'active again' : 'paused'}.`;
     });
   }
 }
 
 const filters: readonly Filter<Schedule>[] = [
-  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId },
+  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId, words: tenantText },
   { name: 'state', label: 'State', of: stateOf, values: states },
   { name: 'kind', label: 'Kind', of: ({ format }) => format },
 ];
@@ -82,8 +82,8 @@ const filters: readonly Filter<Schedule>[] = [
 const columns: readonly Column<Schedule>[] = [
   {
     title: 'Tenant',
-    of: ({ clientId }) => link(addressOf('tenants', [clientId]), clientId),
-    text: ({ clientId }) => clientId,
+    of: ({ clientId }) => tenantLink(clientId),
+    text: ({ clientId }) => tenantText(clientId),
   },
   { title: 'User', of: ({ user }) => user },
   { title: 'Name', of: ({ name }) => name },

@@ -6,6 +6,7 @@ import { personIn, readHistory, type TemplateHistory } from '../base/editions.js
 import { badge, type Column, confirmed, type Filter, link, list, moment, valueText } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
+import { tenantLabel, tenantLink, tenantName, tenantText } from '../base/tenant-names.js';
 import '../parts/check.js';
 import type { PolicyFacts } from '../base/viewer.js';
 
@@ -144,8 +145,8 @@ class PublishScreen extends Screen<Data> {
       ['tenant', 'the tenant’s own'],
     ] as const;
     return html`<tr>
-      <td>${clientId}</td><td>${what === path ? html`<code>${path}</code>` : what}</td><td>${valueText(base)}</td><td>${valueText(template)}</td><td>${valueText(tenant)}</td>
-      <td><select aria-label="Choice for ${what} of ${clientId}" @change=${choose}>
+      <td>${tenantLabel(clientId)}</td><td>${what === path ? html`<code>${path}</code>` : what}</td><td>${valueText(base)}</td><td>${valueText(template)}</td><td>${valueText(tenant)}</td>
+      <td><select aria-label="Choice for ${what} of ${tenantText(clientId)}" @change=${choose}>
         ${options(takes, now)}
       </select></td>
     </tr>`;
@@ -155,7 +156,7 @@ class PublishScreen extends Screen<Data> {
     return html`<form class="form card" @submit=${(event: SubmitEvent) => void this.#apply(event, template, version)}>
       <label>First, only these tenants <span class="hint">client ids, separated by commas; empty: no canary</span>
         <input name="canary" list="canary-tenants" autocomplete="off" />
-        <datalist id="canary-tenants">${tenants.map(({ clientId }) => html`<option value=${clientId}></option>`)}</datalist>
+        <datalist id="canary-tenants">${tenants.map(({ clientId }) => html`<option value=${clientId}>${tenantName(clientId) ?? nothing}</option>`)}</datalist>
       </label>
       <label>Then in steps <span class="hint">percent of the tenants, rising; 100 publishes the version, so that new tenants get it too</span><input name="steps" value="100" autocomplete="off" /></label>
       <label>Where a tenant changed the same thing <span class="hint" id="decided">and nothing is decided below</span>
@@ -269,8 +270,8 @@ type Touched = Status['tenants'][number];
 
 const tenantColumn = {
   title: 'Tenant',
-  of: ({ clientId }: { readonly clientId: string }) => link(addressOf('tenants', [clientId]), clientId),
-  text: ({ clientId }: { readonly clientId: string }) => clientId,
+  of: ({ clientId }: { readonly clientId: string }) => tenantLink(clientId),
+  text: ({ clientId }: { readonly clientId: string }) => tenantText(clientId),
 };
 
 const planColumns: readonly Column<Planned>[] = [

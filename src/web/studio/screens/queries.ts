@@ -1,9 +1,10 @@
 /** What queries took: the slowest and the failed ones of a day, with the database's plan, and the numbers of each tenant. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Answer, StudioError } from '../base/api.js';
-import { badge, type Column, type Filter, link, list, moment, openDialog, when } from '../base/kit.js';
+import { badge, type Column, type Filter, list, moment, openDialog, when } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
+import { tenantLink, tenantText } from '../base/tenant-names.js';
 import { listTenants, neverMinted, type Tenant } from '../base/tenants.js';
 
 type Queries = Answer<'list-slow-queries'>;
@@ -18,7 +19,9 @@ const views = [
 ] as const;
 
 const tenantOf = ({ clientId }: { readonly clientId: string | null }): TemplateResult | string =>
-  clientId === null ? noTenant : link(addressOf('tenants', [clientId]), clientId);
+  clientId === null ? noTenant : tenantLink(clientId);
+const tenantTextOf = ({ clientId }: { readonly clientId: string | null }): string =>
+  clientId === null ? noTenant : tenantText(clientId);
 const inSeconds = (ms: number): string =>
   `${(ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })}\u00a0s`;
 const whole = (value: number | undefined): string => value?.toLocaleString() ?? '';
@@ -94,7 +97,7 @@ class QueriesScreen extends Screen<Data> {
 
   readonly #columns: readonly Column<Note>[] = [
     { title: 'Time', of: ({ ms }) => inSeconds(ms), isNumber: true },
-    { title: 'Tenant', of: tenantOf, text: ({ clientId }) => clientId ?? noTenant },
+    { title: 'Tenant', of: tenantOf, text: tenantTextOf },
     { title: 'Source', of: ({ datasource }) => datasource },
     { title: 'Rows', of: ({ rows }) => whole(rows), isNumber: true },
     { title: 'When', of: ({ at }) => moment(at), text: ({ at }) => at },
@@ -129,8 +132,9 @@ class QueriesScreen extends Screen<Data> {
   }
 }
 
+const filterWords = (id: string): string => (id === noTenant ? id : tenantText(id));
 const noteFilters: readonly Filter<Note>[] = [
-  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId ?? noTenant },
+  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId ?? noTenant, words: filterWords },
   { name: 'source', label: 'Source', of: ({ datasource }) => datasource },
 ];
 const failureFilter: Filter<Note> = { name: 'reason', label: 'Reason', of: ({ failure }) => failure ?? '' };
@@ -142,7 +146,7 @@ const failureColumn: Column<Note> = {
 };
 
 const useColumns: readonly Column<Row>[] = [
-  { title: 'Tenant', of: tenantOf, text: ({ clientId }) => clientId ?? noTenant },
+  { title: 'Tenant', of: tenantOf, text: tenantTextOf },
   { title: 'Questions', of: ({ questions }) => whole(questions), isNumber: true },
   { title: 'Rows', of: ({ rows }) => whole(rows), isNumber: true },
   { title: 'Queries', of: ({ queries }) => whole(queries), isNumber: true },

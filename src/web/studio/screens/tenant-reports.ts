@@ -6,6 +6,7 @@ import { badge, type Column, confirmed, type Filter, link, list, moment } from '
 import { filtersText, type NewReport, type HostReport as Report } from '../base/report-plan.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
+import { tenantLink, tenantText } from '../base/tenant-names.js';
 import { alertText, askReport, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
 
 type Delivery = OperationAnswer<'listTemplateDeliveries'>['data'][number];
@@ -187,7 +188,7 @@ const filters: readonly Filter<Report>[] = [
   { name: 'template', label: 'Template', of: ({ dashboardId }) => dashboardId },
 ];
 const historyFilters: readonly Filter<Delivery>[] = [
-  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId },
+  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId, words: tenantText },
   { name: 'state', label: 'State', of: ({ state }) => state },
   { name: 'reason', label: 'Reason', of: reasonOf },
 ];
@@ -211,8 +212,8 @@ const columns: readonly Column<Report>[] = [
 const historyColumns: readonly Column<Delivery>[] = [
   {
     title: 'Tenant',
-    of: ({ clientId }) => (clientId === '' ? 'none' : link(addressOf('tenants', [clientId]), clientId)),
-    text: ({ clientId }) => clientId,
+    of: ({ clientId }) => (clientId === '' ? 'none' : tenantLink(clientId)),
+    text: ({ clientId }) => (clientId === '' ? '' : tenantText(clientId)),
   },
   { title: 'User', of: ({ recipient }) => recipient || 'none' },
   { title: 'Moment', of: ({ moment: at }) => moment(at), text: ({ moment: at }) => at },

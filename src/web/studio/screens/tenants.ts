@@ -4,6 +4,7 @@ import { hasRole } from '../base/api.js';
 import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
+import { tenantLabel, tenantLink, tenantText } from '../base/tenant-names.js';
 import { type Copy, type Erasure, type ErasureReport, listTenants, type Tenant } from '../base/tenants.js';
 import type { TenantUse } from './queries.js';
 
@@ -17,7 +18,9 @@ type Data = {
 const stateBadge = ({ state }: Tenant): TemplateResult =>
   badge(state, state === 'active' ? 'good' : state === 'suspended' ? 'warn' : 'bad');
 
-const nameOf = ({ clientId, tenantRef }: Tenant): string => clientId ?? `erased ${tenantRef.slice(0, 12)}`;
+const erasedName = ({ tenantRef }: Tenant): string => `erased ${tenantRef.slice(0, 12)}`;
+const textOfTenant = (tenant: Tenant): string =>
+  tenant.clientId === null ? erasedName(tenant) : tenantText(tenant.clientId);
 
 const filters: readonly Filter<Tenant>[] = [
   { name: 'state', label: 'State', of: ({ state }) => state, values: ['active', 'suspended', 'deleted'] },
@@ -64,9 +67,8 @@ class TenantsScreen extends Screen<Data> {
   readonly #columns: readonly Column<Tenant>[] = [
     {
       title: 'Tenant',
-      of: (tenant) =>
-        tenant.clientId === null ? nameOf(tenant) : link(addressOf('tenants', [tenant.clientId]), tenant.clientId),
-      text: nameOf,
+      of: (tenant) => (tenant.clientId === null ? erasedName(tenant) : tenantLink(tenant.clientId)),
+      text: textOfTenant,
     },
     { title: 'State', of: stateBadge, text: ({ state }) => state },
     { title: 'Dashboards', of: ({ dashboards }) => dashboards.map(({ template }) => template).join(', ') },
@@ -91,7 +93,7 @@ class TenantsScreen extends Screen<Data> {
 
   #one(tenant: Tenant, use: readonly TenantUse[]): TemplateResult {
     return html`<div class="head">
-        <h1>${nameOf(tenant)}</h1>
+        <h1>${tenant.clientId === null ? erasedName(tenant) : tenantLabel(tenant.clientId)}</h1>
         ${stateBadge(tenant)}
         <span class="gap"></span>
         ${tenant.clientId !== null && hasRole(this.api.session, 'support') ? this.#actions(tenant.clientId, tenant.state) : nothing}
@@ -104,7 +106,7 @@ class TenantsScreen extends Screen<Data> {
         })}
       </section>
       ${usageOf(tenant, use)}
-      <p>${link(addressOf('queries', ['tenants'], { search: nameOf(tenant) }), 'What its queries took')}</p>
+      <p>${link(addressOf('queries', ['tenants'], { search: tenant.clientId ?? erasedName(tenant) }), 'What its queries took')}</p>
       ${
         tenant.clientId !== null && hasRole(this.api.session, 'support', 'auditor')
           ? html`<p>${link(addressOf('deliveries', [], { tenant: tenant.clientId }), 'Reports and alerts of its users')}</p>`
@@ -123,17 +125,17 @@ class TenantsScreen extends Screen<Data> {
 
   async #change(clientId: string, suspends: boolean): Promise<void> {
     const text = 'Its users see nothing until you resume it. Tokens that are in use end now.';
-    if (suspends && !(await confirmed(`Suspend ${clientId}?`, text, 'Suspend'))) return;
+    if (suspends && !(await confirmed(`Suspend ${tenantText(clientId)}?`, text, 'Suspend'))) return;
     await this.act(async () => {
       await this.api.command(suspends ? 'tenant-suspend' : 'tenant-resume', { clientId });
-      return `${clientId} is ${suspends ? 'suspended' : 'active again'}.`;
+      return `${tenantText(clientId)} is ${suspends ? 'suspended' : 'active again'}.`;
     });
   }
 
   async #erase(clientId: string): Promise<void> {
     const text =
       'Its dashboards, its users’ own metrics and views, and its names in the audit are removed. This cannot be undone.';
-    if (!(await confirmed(`Erase ${clientId}?`, text, 'Erase'))) return;
+    if (!(await confirmed(`Erase ${tenantText(clientId)}?`, text, 'Erase'))) return;
     await this.act(async () => {
       await this.api.command('tenant-delete', { clientId });
       return `${clientId} is erased.`;

@@ -1,9 +1,9 @@
 /** The guest tokens that are in use, and how to end them. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole, type OperationAnswer } from '../base/api.js';
-import { type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
-import { addressOf } from '../base/routes.js';
+import { type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
+import { tenantLabel, tenantLink, tenantText } from '../base/tenant-names.js';
 
 type Token = OperationAnswer<'listGuestTokens'>['data'][number];
 
@@ -28,15 +28,15 @@ class TokensScreen extends Screen<readonly Token[]> {
   readonly #revoking: Column<Token> = {
     title: 'Action',
     of: ({ clientId }) =>
-      html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#revoke(clientId)}>End those of ${clientId}</button>`,
+      html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#revoke(clientId)}>End those of ${tenantLabel(clientId)}</button>`,
   };
 
   async #revoke(tenant: string): Promise<void> {
     const text = 'Pages that are open get a new token by themselves, decided anew by the policy.';
-    if (!(await confirmed(`End the tokens of ${tenant}?`, text, 'End them'))) return;
+    if (!(await confirmed(`End the tokens of ${tenantText(tenant)}?`, text, 'End them'))) return;
     await this.act(async () => {
       await this.api.command('revoke', { by: 'tenant', tenant, reason: 'ended in Studio' });
-      return `The tokens of ${tenant} have ended.`;
+      return `The tokens of ${tenantText(tenant)} have ended.`;
     });
   }
 
@@ -51,7 +51,7 @@ class TokensScreen extends Screen<readonly Token[]> {
 }
 
 const filters: readonly Filter<Token>[] = [
-  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId },
+  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId, words: tenantText },
   {
     name: 'use',
     label: 'Use',
@@ -69,8 +69,8 @@ const filters: readonly Filter<Token>[] = [
 const columns: readonly Column<Token>[] = [
   {
     title: 'Tenant',
-    of: ({ clientId }) => link(addressOf('tenants', [clientId]), clientId),
-    text: ({ clientId }) => clientId,
+    of: ({ clientId }) => tenantLink(clientId),
+    text: ({ clientId }) => tenantText(clientId),
   },
   { title: 'Made', of: ({ createdAt }) => moment(createdAt), text: ({ createdAt }) => createdAt },
   { title: 'Ends', of: ({ expiresAt }) => moment(expiresAt, 'never'), text: ({ expiresAt }) => expiresAt ?? 'never' },
