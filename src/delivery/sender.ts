@@ -6,12 +6,13 @@ import type { Log } from '../model/log-events.js';
 import type { Clock, Ids } from '../model/ports.js';
 import { AlertFault, type AlertState, isQuiet } from '../model/schedule/alert.js';
 import { readerOf, type TenantCopy, tenantRecipient } from '../model/schedule/host-schedule.js';
+import { findMailFault } from '../model/schedule/mail-faults.js';
 import { everyone, mostRecipients } from '../model/schedule/recipients.js';
 import type { ClaimedDelivery, DeliveryReason, Schedule } from '../model/schedule/schedule.js';
 import type { Channel } from '../platform/config/channels.js';
 import type { BrandOf } from '../platform/config/mail-brands.js';
 import type { DeliveryEnd, DeliveryStore, NewShare } from '../service/store/deliveries.js';
-import type { Mail, Mailer } from './mailer.js';
+import type { Mail, Mailer, MailOutcome } from './mailer.js';
 import {
   type Attachment,
   type ConfirmText,
@@ -113,7 +114,8 @@ const longestDelayMs = 3_600_000;
 /** Milliseconds before the attempt that follows this number of attempts. */
 const delayMs = (attempts: number): number => Math.min(firstDelayMs * 2 ** (attempts - 1), longestDelayMs);
 
-type Ending = { readonly found?: AlertState | undefined } & (
+/** `status`: what the receiver answered. */
+type Ending = { readonly found?: AlertState | undefined; readonly status?: number } & (
   | { readonly state: 'sent' }
   | { readonly state: 'skipped' | 'failed'; readonly reason: DeliveryReason }
   | { readonly state: 'again'; readonly reason: DeliveryReason; readonly isAnswered: boolean }
@@ -123,19 +125,13 @@ const skipped = (reason: DeliveryReason): Ending => ({ state: 'skipped', reason 
 const failed = (reason: DeliveryReason): Ending => ({ state: 'failed', reason });
 const again = (reason: DeliveryReason, isAnswered = false): Ending => ({ state: 'again', reason, isAnswered });
 
-const endingOf = (outcome: PostOutcome, by: 'mail' | 'channel'): Ending => {
-  switch (outcome.kind) {
-    case 'taken':
-      return { state: 'sent' };
-    case 'refused':
-      return outcome.isFinal ? failed(`${by}-refused`) : again(`${by}-refused`, true);
-    case 'unreachable':
-      return again(`${by}-unreachable`, true);
-    case 'unanswered':
-      return again(`${by}-unanswered`);
-    case 'barred':
-      return failed('channel-address');
-  }
+const endingOf = (outcome: MailOutcome | PostOutcome, by: 'mail' | 'channel'): Ending => {
+  if (outcome.kind === 'taken') return { state: 'sent' };
+  if (outcome.kind === 'barred') return failed('channel-address');
+  const reason = 'fault' in outcome ? outcome.fault : (`${by}-${outcome.kind}` as const);
+  if (outcome.kind !== 'refused') return again(reason, outcome.kind === 'unreachable');
+  const { isFinal, status } = outcome;
+  return { ...(isFinal ? failed(reason) : again(reason, true)), status };
 };
 
 /** The result of work that may fail for now. The failure is logged, and the delivery is tried again. */
@@ -339,8 +335,16 @@ const deliver = async (options: SenderOptions, delivery: ClaimedDelivery, leaseI
     log.info({ event: 'delivery.lease_lost', ...fields }, 'another sender has the report, or its schedule has ended');
     return;
   }
-  const reason = end.state === 'sent' ? undefined : end.reason;
-  log.info({ event: 'delivery.ended', ...fields, state: end.state, reason }, 'an attempt to send a report ended');
+  log.info({ event: 'delivery.ended', ...fields, ...toldOf(end, ending) }, 'an attempt to send a report ended');
+};
+
+/** What the log says of the end. Of a mail server's refusal also the cause in words, and the setting to change. */
+const toldOf = (end: DeliveryEnd, { status }: Ending) => {
+  if (end.state === 'sent') return { state: end.state };
+  const { state, reason } = end;
+  const fault = findMailFault(reason);
+  const words = fault === undefined ? {} : { cause: fault.cause, setting: fault.setting, mend: fault.mend };
+  return { state, reason, ...words, ...(status === undefined ? {} : { status }) };
 };
 
 /**

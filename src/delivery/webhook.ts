@@ -6,10 +6,14 @@ import type { lookup as systemLookup } from 'node:dns';
 import type { Clock } from '../model/ports.js';
 import { Barred, postTo } from '../platform/calls/outgoing.js';
 import type { Channel } from '../platform/config/channels.js';
-import type { MailOutcome } from './mailer.js';
 
-/** `barred`: the name of the receiver leads to an address that may not be reached. Nothing was sent. */
-export type PostOutcome = MailOutcome | { readonly kind: 'barred' };
+/**
+ * `taken`, `refused`, `unreachable` and `unanswered` as of a mail server. `barred`: the name of the receiver leads to an
+ * address that may not be reached. Nothing was sent.
+ */
+export type PostOutcome =
+  | { readonly kind: 'refused'; readonly isFinal: boolean; readonly status: number }
+  | { readonly kind: 'taken' | 'unreachable' | 'unanswered' | 'barred' };
 
 /** `id` is the same for every attempt, so that a receiver can recognise a repeated message. */
 export type Posting = { readonly id: string; readonly body: string };

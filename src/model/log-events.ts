@@ -641,7 +641,15 @@ const deliveries = {
     level: 'info',
     meaning:
       'An attempt to send a report, or to check an alert, ended. `due`: it is tried again later. docs/how-to/reports.md says what each `reason` means.',
-    fields: { ...deliveryFields, state: 'sent, failed, skipped or due', reason: 'why it was not sent' },
+    fields: {
+      ...deliveryFields,
+      state: 'sent, failed, skipped or due',
+      reason: 'why it was not sent',
+      cause: 'what the mail server did, in words',
+      setting: 'the setting or variable to change',
+      mend: 'what to do',
+      status: 'status of the answer of the mail server or the channel',
+    },
   },
   'delivery.lease_lost': {
     level: 'info',

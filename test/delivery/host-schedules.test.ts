@@ -172,7 +172,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
         const db = reporting.service.database.connect();
         await reporting.until(async () => {
           const found = (await history(id)).filter(({ clientId }) => [one, two].includes(clientId));
-          expect(found.map(({ reason }) => reason)).toEqual(['mail-refused', 'mail-refused']);
+          expect(found.map(({ reason }) => reason)).toEqual(['mail-postponed', 'mail-postponed']);
         });
         await end(started, one);
         reporting.mailbox.behave('take');

@@ -1,15 +1,21 @@
 /** Messages as a mail server receives them, and what a mail server answers. */
 import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMailer, type Mail, type Mailer } from '../../src/delivery/mailer.js';
 import { messageOf, type ReportText } from '../../src/delivery/message.js';
 import { plainLine } from '../../src/delivery/plain-line.js';
+import { isRecord } from '../../src/model/is-record.js';
 import { readAddress } from '../../src/model/schedule/address.js';
 import type { CellDates } from '../../src/model/schedule/alert.js';
+import { type MailFault, mailFaultNames, mailFaults } from '../../src/model/schedule/mail-faults.js';
+import { secretVariables } from '../../src/platform/config/environment.js';
+import { defaultSettings } from '../../src/platform/config/settings.js';
 import { loadDkim } from '../../src/platform/keys/dkim.js';
+import { createCertificate, isOpensslThere } from '../suites/tls.js';
 import { verifyDkim } from './dkim.js';
-import { type Mailbox, openMailbox } from './mailbox.js';
+import { type Mailbox, openMailbox, type Reply } from './mailbox.js';
 
 const from = { name: '', address: 'reports@analytics.example' };
 const brand = { from, replyTo: 'help@analytics.example', language: null, logo: null, opening: null, closing: null };
@@ -34,6 +40,10 @@ const mailOf = (fields: Partial<ReportText> = {}, more: Partial<Mail> = {}): Mai
   attachments: [pdf],
   ...more,
 });
+
+/** The value of a setting with this path. */
+const valueAt = (tree: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), tree);
 
 let mailbox: Mailbox;
 let mailer: Mailer;
@@ -207,14 +217,44 @@ describe('a message', () => {
 
 describe('the mail server', () => {
   test.each([
-    ['refuse-for-good', { kind: 'refused', isFinal: true, status: 554 }],
-    ['refuse-for-now', { kind: 'refused', isFinal: false, status: 451 }],
-    ['refuse-recipient', { kind: 'refused', isFinal: true, status: 550 }],
-    ['silent', { kind: 'unanswered' }],
-    ['hang-up', { kind: 'unreachable' }],
+    ['refuse-for-good', { kind: 'refused', isFinal: true, status: 554, fault: 'mail-refused' }],
+    ['refuse-for-now', { kind: 'refused', isFinal: false, status: 451, fault: 'mail-postponed' }],
+    ['refuse-recipient', { kind: 'refused', isFinal: true, status: 550, fault: 'mail-recipient-refused' }],
+    ['silent', { kind: 'unanswered', fault: 'mail-unanswered' }],
+    ['hang-up', { kind: 'unreachable', fault: 'mail-unreachable' }],
   ] as const)('a mail server that behaves as %s is told apart', async (behaviour, outcome) => {
     mailbox.behave(behaviour);
     expect(await mailer.send(mailOf())).toEqual(outcome);
+  });
+
+  // As Postfix, Exchange Online, Amazon SES, Gmail and Haraka write them.
+  test.each<readonly [MailFault, Reply['to'], number, string]>([
+    ['mail-host-refused', 'connection', 554, '5.7.1 Service unavailable; client host blocked using a list'],
+    ['mail-postponed', 'connection', 421, '4.7.0 Too many connections, try again later'],
+    ['mail-login-refused', 'login', 535, '5.7.8 Username and Password not accepted'],
+    ['mail-login-refused', 'login', 534, '5.7.9 Application-specific password required'],
+    ['mail-postponed', 'login', 454, '4.7.0 Temporary authentication failure'],
+    ['mail-login-refused', 'sender', 530, '5.7.57 Client not authenticated to send mail'],
+    ['mail-sender-refused', 'sender', 550, '5.1.8 Access denied, bad outbound sender'],
+    ['mail-too-large', 'sender', 552, '5.3.4 Message size exceeds fixed limit'],
+    ['mail-login-refused', 'recipient', 530, '5.7.0 Authentication required'],
+    ['mail-sender-refused', 'recipient', 553, '5.7.1 Sender address rejected: not owned by user ann'],
+    ['mail-relay-refused', 'recipient', 554, '5.7.1 Relay access denied'],
+    ['mail-relay-refused', 'recipient', 550, '5.7.54 SMTP; Unable to relay recipient in non-accepted domain'],
+    ['mail-relay-refused', 'recipient', 551, '5.7.1 User not local'],
+    ['mail-recipient-refused', 'recipient', 550, '5.1.1 Recipient address rejected: User unknown'],
+    ['mail-recipient-refused', 'recipient', 552, '5.2.2 Mailbox full'],
+    ['mail-postponed', 'recipient', 450, '4.2.0 Recipient address rejected: Greylisted'],
+    ['mail-postponed', 'recipient', 452, '4.2.2 The mailbox is over its quota'],
+    ['mail-sender-refused', 'content', 550, '5.7.60 SMTP; Client does not have permissions to send as this sender'],
+    ['mail-too-large', 'content', 552, '5.3.4 Message too big for system'],
+    ['mail-postponed', 'content', 451, '4.7.1 Greylisting in action, please come back later'],
+    ['mail-refused', 'content', 554, '5.7.1 Message rejected as spam by content filter'],
+  ])('names %s where the server answers to the %s with %i %s', async (fault, to, status, text) => {
+    mailbox.behave({ to, status, text });
+    const known = createMailer({ ...options, smtpUrl: mailbox.url.replace('smtp://', 'smtp://user:the-password@') });
+    const isFinal = status >= 500 && to !== 'connection' && to !== 'login';
+    expect(await known.send(mailOf())).toEqual({ kind: 'refused', isFinal, status, fault });
   });
 
   test('a mail server that nobody runs is unreachable, and its password is in no outcome', async () => {
@@ -223,20 +263,46 @@ describe('the mail server', () => {
     const smtpUrl = url.replace('smtp://', 'smtp://user:the-password@');
     const away = createMailer({ ...options, smtpUrl });
     const outcome = await away.send(mailOf());
-    expect(outcome).toEqual({ kind: 'unreachable' });
+    expect(outcome).toEqual({ kind: 'unreachable', fault: 'mail-unreachable' });
   });
 
-  test('a mail server that speaks no TLS gets no message where TLS is required', async () => {
+  test('a mail server that speaks no TLS gets no message where TLS is required, and the fault says so', async () => {
     const careful = createMailer({ ...options, smtpUrl: mailbox.url, isTlsRequired: true });
-    expect(await careful.send(mailOf())).toMatchObject({ kind: expect.stringMatching(/unreachable|refused/) });
+    expect(await careful.send(mailOf())).toMatchObject({ kind: 'refused', isFinal: false, fault: 'mail-no-tls' });
     expect(mailbox.received).toEqual([]);
+  });
+
+  test.runIf(isOpensslThere())('a certificate that is not trusted is no fault of the login or the message', async () => {
+    const secured = await openMailbox({ certificate: createCertificate() });
+    const outcomes = [];
+    for (const smtpUrl of [secured.url, mailbox.url.replace('smtp:', 'smtps:')])
+      outcomes.push(await createMailer({ ...options, smtpUrl, isTlsRequired: true }).send(mailOf()));
+    await secured.close();
+    const certificate = { kind: 'unreachable', fault: 'mail-certificate' };
+    expect(outcomes).toEqual([certificate, certificate]);
+    expect([...secured.received, ...mailbox.received]).toEqual([]);
   });
 
   test('a mail server that refuses the login leaves the message for later', async () => {
     mailbox.behave('refuse-login');
     const known = createMailer({ ...options, smtpUrl: mailbox.url.replace('smtp://', 'smtp://user:the-password@') });
-    expect(await known.send(mailOf())).toEqual({ kind: 'refused', isFinal: false, status: 535 });
+    expect(await known.send(mailOf())).toEqual({
+      ...{ kind: 'refused', isFinal: false, status: 535 },
+      fault: 'mail-login-refused',
+    });
     expect(mailbox.received).toEqual([]);
+  });
+});
+
+describe('the fault of a mail server', () => {
+  const page = readFileSync(new URL('../../docs/how-to/reports.md', import.meta.url), 'utf8');
+
+  test.each(mailFaultNames)('%s names a setting that exists, and the how-to explains it', (name) => {
+    const { setting, cause } = mailFaults[name];
+    const variables: readonly string[] = Object.values(secretVariables).map(({ variable }) => variable);
+    const known = setting === null || variables.includes(setting) || valueAt(defaultSettings(), setting) !== undefined;
+    expect([known, cause]).toEqual([true, expect.stringMatching(/\bthe (mail server|message)\b/)]);
+    expect(page).toContain(`| \`${name}\` |`);
   });
 });
 

@@ -208,7 +208,7 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
       await send();
       now = new Date(now.getTime() + delayMs(attempts));
     }
-    expect(await ledger(schedule)).toEqual([['failed', 'mail-refused', 3]]);
+    expect(await ledger(schedule)).toEqual([['failed', 'mail-postponed', 3]]);
     expect(await send()).toBe(false);
   });
 
@@ -225,14 +225,29 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
     expect(await send()).toBe(false);
     now = new Date(now.getTime() + 1);
     await send();
-    expect(await ledger(schedule)).toEqual([['due', 'mail-refused', 9]]);
+    expect(await ledger(schedule)).toEqual([['due', 'mail-postponed', 9]]);
   });
 
   test('is refused for good by the mail server only once', async () => {
     const { schedule } = await insertDue();
     mailbox.behave('refuse-recipient');
     await senderOf()();
-    expect(await ledger(schedule)).toEqual([['failed', 'mail-refused', 1]]);
+    expect(await ledger(schedule)).toEqual([['failed', 'mail-recipient-refused', 1]]);
+  });
+
+  test('logs the cause and the setting where the mail server has no TLS, and nothing that names a person or a secret', async () => {
+    const { schedule } = await insertDue();
+    const smtpUrl = mailbox.url.replace('smtp://', 'smtp://user:the-password@');
+    const mailer = createMailer({ smtpUrl, dkim: null, timeoutMs: 5_000, isTlsRequired: true });
+    await senderOf({ mailer })();
+    expect(await ledger(schedule)).toEqual([['due', 'mail-no-tls', 1]]);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        ...{ event: 'delivery.ended', state: 'due', reason: 'mail-no-tls', setting: 'mail.isTlsRequired' },
+        ...{ cause: 'the mail server offers no TLS, and TLS is required', status: 500 },
+      }),
+    ]);
+    expect(JSON.stringify(lines)).not.toMatch(/the-password|@|127\.0\.0\.1/);
   });
 
   test('repeats a message without an answer once, with the same id, and then never again', async () => {
@@ -270,7 +285,7 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
     const send = senderOf();
     mailbox.behave('refuse-for-now');
     await send();
-    expect([await ledger(schedule), await stateOf(schedule)]).toEqual([[['due', 'mail-refused', 1]], [null]]);
+    expect([await ledger(schedule), await stateOf(schedule)]).toEqual([[['due', 'mail-postponed', 1]], [null]]);
     mailbox.behave('take');
     now = new Date(start.getTime() + delayMs(1));
     await send();

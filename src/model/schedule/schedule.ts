@@ -2,6 +2,7 @@
 import type { FilterValue } from '../filter/filter.js';
 import type { Alert, AlertState } from './alert.js';
 import type { CatchUp } from './catch-up.js';
+import { mailFaultNames } from './mail-faults.js';
 import type { Recipients } from './recipients.js';
 import type { Recurrence } from './recurrence.js';
 
@@ -81,9 +82,7 @@ export const deliveryReasons = [
   'content-failed',
   'content-too-large',
   'mail-bounced',
-  'mail-refused',
-  'mail-unanswered',
-  'mail-unreachable',
+  ...mailFaultNames,
   'measure-not-numeric',
   'metric-changed',
   'missed',

@@ -81,6 +81,7 @@ export const reasonName = (reason: DeliveryReason, text: Text): string => {
     case 'nothing-to-tell':
       return text('Nothing to tell');
     case 'content-too-large':
+    case 'mail-too-large':
     case 'too-many-recipients':
     case 'too-many-rows':
       return text('Too much data');

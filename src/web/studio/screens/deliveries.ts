@@ -1,6 +1,7 @@
 /** The reports and alerts of all users: what comes next, what became of the last one, and how to pause them. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Answer, hasRole } from '../base/api.js';
+import { reasonText } from '../base/delivery-reasons.js';
 import { badge, type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
@@ -20,7 +21,7 @@ const stateOf = ({ isPaused, mutedUntil, last }: Schedule): State => {
 const kinds = { active: 'good', paused: 'warn', muted: 'warn', failed: 'bad' } as const;
 
 const lastText = ({ last }: Schedule): string =>
-  last === null ? 'none yet' : [last.state, last.reason].filter((part) => part !== null).join(': ');
+  last === null ? 'none yet' : [last.state, reasonText(last.reason)].filter((part) => part !== '').join(': ');
 
 class DeliveriesScreen extends Screen<Schedules> {
   /** Where the list of all is cut, that of the tenant in the address is asked for too, so that a link finds its row. */

@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole, type OperationAnswer } from '../base/api.js';
 import { listTemplates, readContent } from '../base/content.js';
+import { reasonCause, reasonText } from '../base/delivery-reasons.js';
 import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
 import { filtersText, type NewReport, type HostReport as Report } from '../base/report-plan.js';
 import { addressOf, navigate } from '../base/routes.js';
@@ -33,34 +34,6 @@ const deliveryKinds: Readonly<Record<string, 'good' | 'bad' | 'warn'>> = {
   failed: 'bad',
   skipped: 'warn',
 };
-
-/** What the reasons mean, for people who do not know the words of the interface. */
-const reasons: Readonly<Record<string, string>> = {
-  'no-right': 'the user may not have it in this tenant',
-  'no-address': 'the login names no allowed address',
-  'no-recipients': 'nobody has the role',
-  'no-channel': 'the policy does not grant the channel, or there is none',
-  'nothing-to-tell': 'no breach began or ended',
-  'quiet-hours': 'nothing was checked in the quiet hours',
-  'metric-changed': 'the tenant’s metric no longer has the measure',
-  'measure-not-numeric': 'the measure is no number',
-  'too-many-rows': 'the metric has too many rows',
-  'channel-refused': 'the channel refused it',
-  'channel-unreachable': 'the channel could not be reached',
-  'channel-unanswered': 'the channel did not answer',
-  'channel-address': 'the channel’s address may not be reached',
-  'tenant-suspended': 'the tenant is suspended',
-  stopped: 'the user does not want it',
-  paused: 'it was paused',
-  missed: 'its time passed while nothing was sent',
-  'content-failed': 'the dashboard could not be read',
-  'content-too-large': 'its files are too large',
-  'mail-refused': 'the mail server refused it',
-  'mail-bounced': 'it came back',
-  'mail-unreachable': 'the mail server could not be reached',
-  'too-many-recipients': 'too many users have the role',
-};
-const reasonOf = ({ reason }: Delivery): string => (reason === null ? '' : (reasons[reason] ?? reason));
 
 class TenantReportsScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
@@ -190,7 +163,7 @@ const filters: readonly Filter<Report>[] = [
 const historyFilters: readonly Filter<Delivery>[] = [
   { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId, words: tenantText },
   { name: 'state', label: 'State', of: ({ state }) => state },
-  { name: 'reason', label: 'Reason', of: reasonOf },
+  { name: 'reason', label: 'Reason', of: ({ reason }) => reasonCause(reason) },
 ];
 
 const columns: readonly Column<Report>[] = [
@@ -219,7 +192,7 @@ const historyColumns: readonly Column<Delivery>[] = [
   { title: 'Moment', of: ({ moment: at }) => moment(at), text: ({ moment: at }) => at },
   { title: 'Asked for', of: ({ isRequested }) => (isRequested ? 'at once' : 'as planned') },
   { title: 'State', of: ({ state }) => badge(state, deliveryKinds[state] ?? 'plain'), text: ({ state }) => state },
-  { title: 'Reason', of: reasonOf },
+  { title: 'Reason', of: ({ reason }) => reasonText(reason) },
   { title: 'Attempts', of: ({ attempts }) => attempts, isNumber: true },
   { title: 'Ended', of: ({ finishedAt }) => moment(finishedAt, 'not yet'), text: ({ finishedAt }) => finishedAt ?? '' },
 ];

@@ -1,0 +1,37 @@
+/** Why a delivery was not sent, in words. */
+import { findMailFault, mailFaultText } from '../../../model/schedule/mail-faults.js';
+
+/** What the reasons mean, for people who do not know the words of the interface. */
+const reasons: Readonly<Record<string, string>> = {
+  'no-right': 'the user may not have it in this tenant',
+  'no-address': 'the login names no allowed address',
+  'no-recipients': 'nobody has the role',
+  'no-channel': 'the policy does not grant the channel, or there is none',
+  'nothing-to-tell': 'no breach began or ended',
+  'quiet-hours': 'nothing was checked in the quiet hours',
+  'metric-changed': 'the tenant’s metric no longer has the measure',
+  'measure-not-numeric': 'the measure is no number',
+  'too-many-rows': 'the metric has too many rows',
+  'channel-refused': 'the channel refused it',
+  'channel-unreachable': 'the channel could not be reached',
+  'channel-unanswered': 'the channel did not answer',
+  'channel-address': 'the channel’s address may not be reached',
+  'tenant-suspended': 'the tenant is suspended',
+  stopped: 'the user does not want it',
+  paused: 'it was paused',
+  missed: 'its time passed while nothing was sent',
+  'content-failed': 'the dashboard could not be read',
+  'content-too-large': 'its files are too large',
+  'mail-bounced': 'it came back',
+  'too-many-recipients': 'too many users have the role',
+};
+
+/** In a few words. Empty without a reason. */
+export const reasonCause = (reason: string | null): string =>
+  reason === null ? '' : (findMailFault(reason)?.cause ?? reasons[reason] ?? reason);
+
+/** With the setting to change, where a mail server did not take it. */
+export const reasonText = (reason: string | null): string => {
+  const fault = reason === null ? undefined : findMailFault(reason);
+  return fault === undefined ? reasonCause(reason) : mailFaultText(fault);
+};
