@@ -10,6 +10,7 @@ import { type Moved, type MoveRequest, moveMetadata } from './compose/move.js';
 import { compose, type Halves, type ProcessContext } from './compose/product.js';
 import { type Resealed, resealMetadata } from './compose/reseal.js';
 import { createIssuers } from './compose/session-issuers.js';
+import { type ConfiguredTrial, tryConfiguredMail } from './compose/try-mail.js';
 import { PolicyFaults } from './gateway/policy/source.js';
 import type { Clock } from './model/ports.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config/config.js';
@@ -55,7 +56,7 @@ const readVersion = (): string => {
  */
 export const configuredPolicies = (): string | undefined => {
   if (environment().GUESTLIST_CONFIG === undefined) return undefined;
-  const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: false });
+  const config = loadConfig(environment(), shippedConfig, { uses: [] });
   return resolve(config.folder, config.settings.gateway.policies);
 };
 
@@ -67,7 +68,7 @@ export const readVariable = (name: string): string | undefined => environment()[
  * Throws ConfigError.
  */
 export const sessionSources = () => {
-  const config = loadConfig(environment(), shippedConfig, { runsGateway: true, runsService: true });
+  const config = loadConfig(environment(), shippedConfig, { uses: ['issuers'] });
   // The demo signs with a secret of its own data folder.
   const issuers = createIssuers(
     { ...config, isDemo: false },
@@ -86,7 +87,7 @@ export const configuredHooks = ():
   | undefined => {
   const policy = configuredPolicies();
   if (policy === undefined) return undefined;
-  const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: false });
+  const config = loadConfig(environment(), shippedConfig, { uses: [] });
   return { providers: config.hookProviders, policy };
 };
 
@@ -213,7 +214,7 @@ export const startLocalService = (file: string): Promise<Running> => {
  * and every error of `resealMetadata`.
  */
 export const resealConfigured = async (): Promise<Resealed> => {
-  const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: true });
+  const config = loadConfig(environment(), shippedConfig, { uses: ['sealing'] });
   return resealMetadata(config, { clock: systemClock, log: createLog({ level: 'warn' }) });
 };
 
@@ -234,6 +235,12 @@ export const moveConfigured = async (
   const ends = { from: placeIn(from ?? usual), to: placeIn(to ?? usual), service };
   return moveMetadata(config, { ...request, ...ends }, { clock: systemClock, log: createLog({ level: 'warn' }) });
 };
+
+/** Sends a test message with the configured mail server; undefined: none is set up. Throws ConfigError. */
+export const tryMailConfigured = async (
+  trial: Parameters<typeof tryConfiguredMail>[1],
+): Promise<ConfiguredTrial | undefined> =>
+  tryConfiguredMail(loadConfig(environment(), shippedConfig, { uses: ['mail'] }), trial);
 
 /** Prints the URLs of the meters and the API reference, and who may read them. */
 const announceDoors = ({ url, managementUrl }: Running, { isProduction }: Config): readonly string[] => {
@@ -273,7 +280,7 @@ const announce = (running: Running, config: Config, halves: Halves): void => {
 
 /** Returns the service's address and the operator's credentials from the configuration. Throws ConfigError. */
 export const readOperatorSettings = () => {
-  const { settings, secrets } = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: false });
+  const { settings, secrets } = loadConfig(environment(), shippedConfig, { uses: ['operator'] });
   const { server, management } = settings;
   const { apiKey, gatewayToken, serviceToken } = secrets;
   const url = urlOf(server.host, server.port);

@@ -147,6 +147,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./operator-key.js')).operatorKeyCommand,
   },
   {
+    name: 'mail',
+    summary: 'send a test message with the configured mail server',
+    load: async () => (await import('./mail.js')).mailCommand,
+  },
+  {
     name: 'conformance',
     summary: 'check a server against the interface specification',
     load: async () => (await import('./conformance.js')).conformanceCommand,

@@ -2,7 +2,8 @@
 import { dirname, join, resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import { configuredPolicies, readOperatorSettings } from '../main.js';
-import { assertNoFileFaults, FileFaults, hintOf } from './files/faults.js';
+import { hintOf } from '../model/nearest-name.js';
+import { assertNoFileFaults, FileFaults } from './files/faults.js';
 import { type DefinitionFile, definitionsOf, readFolder, writeFolder } from './files/folder.js';
 import { formats, kinds } from './files/formats.js';
 import { changing, type PlanStep, planFaults, planSteps, planText, stepJson, stepLines } from './files/plan.js';

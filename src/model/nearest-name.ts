@@ -29,3 +29,9 @@ export const nearestName = (name: string, known: readonly string[]): string | un
     .toSorted((left, right) => left.far - right.far || left.spelt - right.spelt);
   return near[0]?.one;
 };
+
+/** Did you mean, or which names there are. */
+export const hintOf = (name: string, known: readonly string[], what: string): string => {
+  const near = nearestName(name, known);
+  return near === undefined ? `${what}: ${known.join(', ') || 'none'}` : `did you mean "${near}"?`;
+};

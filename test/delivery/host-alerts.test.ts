@@ -289,7 +289,10 @@ describe.skipIf(!(await isPostgresThere()))('alerts of the host', () => {
         await ask('POST', '/send', { scheduleId: id });
         await reporting.until(async () => {
           const outcomes = await outcomesOf(id);
-          expect([outcomes[`${one} ${ann()}`], outcomes[`${two} ${ann()}`]]).toEqual(['mail-postponed', 'mail-postponed']);
+          expect([outcomes[`${one} ${ann()}`], outcomes[`${two} ${ann()}`]]).toEqual([
+            'mail-postponed',
+            'mail-postponed',
+          ]);
         });
         await end(started, one);
         reporting.mailbox.behave('take');

@@ -272,16 +272,19 @@ describe('the mail server', () => {
     expect(mailbox.received).toEqual([]);
   });
 
-  test.runIf(isOpensslThere())('a certificate that is not trusted is no fault of the login or the message', async () => {
-    const secured = await openMailbox({ certificate: createCertificate() });
-    const outcomes = [];
-    for (const smtpUrl of [secured.url, mailbox.url.replace('smtp:', 'smtps:')])
-      outcomes.push(await createMailer({ ...options, smtpUrl, isTlsRequired: true }).send(mailOf()));
-    await secured.close();
-    const certificate = { kind: 'unreachable', fault: 'mail-certificate' };
-    expect(outcomes).toEqual([certificate, certificate]);
-    expect([...secured.received, ...mailbox.received]).toEqual([]);
-  });
+  test.runIf(isOpensslThere())(
+    'a certificate that is not trusted is no fault of the login or the message',
+    async () => {
+      const secured = await openMailbox({ certificate: createCertificate() });
+      const outcomes = [];
+      for (const smtpUrl of [secured.url, mailbox.url.replace('smtp:', 'smtps:')])
+        outcomes.push(await createMailer({ ...options, smtpUrl, isTlsRequired: true }).send(mailOf()));
+      await secured.close();
+      const certificate = { kind: 'unreachable', fault: 'mail-certificate' };
+      expect(outcomes).toEqual([certificate, certificate]);
+      expect([...secured.received, ...mailbox.received]).toEqual([]);
+    },
+  );
 
   test('a mail server that refuses the login leaves the message for later', async () => {
     mailbox.behave('refuse-login');

@@ -110,7 +110,9 @@ restrictions:
 `);
     const faults = faultsOf(() => loadPolicy(text, 'p.yaml'));
     expect(faults.map(({ at }) => at).toSorted()).toEqual(['p.yaml:14:49', 'p.yaml:14:52', 'p.yaml:14:83']);
-    expect(JSON.stringify(faults)).toContain('\\"permission\\" is not a field of rules.0.grant');
+    expect(JSON.stringify(faults)).toContain(
+      'rules[0].grant.permission: is not a field; did you mean \\"permissions\\"?',
+    );
   });
 
   it.each([

@@ -173,7 +173,7 @@ describe('the faults of overrides', () => {
     ],
     [{ clientIds: [] }, 'clientIds'],
     [{ expiryMinutes: undefined }, 'changes nothing'],
-    [{ withoutRestrictions: ['everybody'] }, '"withoutRestrictions" is not a field of tenants.0'],
+    [{ withoutRestrictions: ['everybody'] }, 'tenants[0].withoutRestrictions: is not a field; the fields are: name'],
   ])('the faults of overrides are found: %j', (override, message) => {
     expect(faultsIn(override, { restrictions: [restriction('everybody', '["CA"]')] })).toContain(message);
   });
@@ -252,7 +252,7 @@ tenants:
     expect(faults).toEqual([
       expect.stringMatching(/^policy.yaml:\d+:20 expiryMinutes/),
       expect.stringMatching(/^policy.yaml:\d+:\d+ "gone.tenants.yaml" cannot be read \(ENOENT\)/),
-      expect.stringMatching(/^a.tenants.yaml:2:11 tenants.0.clientIds/),
+      expect.stringMatching(/^a.tenants.yaml:2:11 tenants\[0\]\.clientIds: is missing/),
     ]);
   });
 });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Config, ConfigError, loadConfig } from '../../src/platform/config/config.js';
+import { type Config, ConfigError, type LoadOptions, loadConfig } from '../../src/platform/config/config.js';
+import { type ConfigPart, readSecrets, secretVariables } from '../../src/platform/config/environment.js';
 import { createSealingKey } from '../../src/platform/keys/sealing.js';
 
 const shipped = fileURLToPath(new URL('../../config/guestlist.yaml', import.meta.url));
@@ -17,9 +18,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Env = Parameters<typeof loadConfig>[0];
 
-const load = (env: Env, halves = service): Config => loadConfig(env, shipped, halves);
+const load = (env: Env, halves: LoadOptions = service): Config => loadConfig(env, shipped, halves);
 
-const faultsOf = (env: Env, halves = service): readonly string[] => {
+const faultsOf = (env: Env, halves: LoadOptions = service): readonly string[] => {
   try {
     load(env, halves);
     return [];
@@ -132,6 +133,74 @@ describe('the encryption key', () => {
       expect(fault).not.toContain(key);
     },
   );
+});
+
+describe('a fault of the file', () => {
+  it.each([
+    [
+      'server: { host: 127.0.0.1, prt: 3000 }',
+      /guestlist\.yaml:1:28: server\.prt: is not a field; did you mean "port"\?$/,
+    ],
+    ['logLevel: info\nsevrer:\n  port: 1', /guestlist\.yaml:2:1: sevrer: is not a field; did you mean "server"\?$/],
+    [
+      'mail:\n  isTlsRequird: true',
+      /guestlist\.yaml:2:3: mail\.isTlsRequird: is not a field; did you mean "isTlsRequired"\?$/,
+    ],
+    ['logLevel: inf', /guestlist\.yaml:1:11: logLevel: .*; did you mean "info"\?$/],
+    ['server:\n  port: high', /guestlist\.yaml:2:9: server\.port: expected number, received string$/],
+    [
+      'channels:\n  ops: { knd: slack }',
+      /guestlist\.yaml:2:10: channels\.ops\.knd: is not a field; did you mean "kind"\?$/,
+    ],
+    ['models:\n  chat: { kynd: x }', /guestlist\.yaml:2:\d+: models\.chat/],
+    ['server:\n  port: 80\nmanagement:\n  port: 80', /guestlist\.yaml:4:3: management\.port: is that of server\.port/],
+    ['server: {', /guestlist\.yaml:1:\d+: \(file\): not valid YAML/],
+  ])('has its line, and what was probably meant: %j', async (text, expected) => {
+    expect(faultsOf(await withFile(text))).toContainEqual(expect.stringMatching(expected));
+  });
+});
+
+describe('what a command does not use', () => {
+  /** Everything that a process needs is missing or malformed, but for what no command reads. */
+  const faulty = {
+    GUESTLIST_SMTP_URL: 'mail.example',
+    GUESTLIST_DKIM_KEY: 'no key',
+    GUESTLIST_ENCRYPTION_KEY: 'short',
+    GUESTLIST_HOOK_SECRETS: 'short',
+    GUESTLIST_HOST_JWT_SECRET: 'short',
+    GUESTLIST_METRICS_TOKEN: 'short',
+    GUESTLIST_GATEWAY_TOKEN: 'short',
+    GUESTLIST_API_KEY: 'Bearer key',
+  };
+  const text = `
+mail: { from: reports@analytics.example, logo: gone.png, dkim: { domain: analytics.example, selector: one } }
+channels: { ops: { kind: slack, urlVariable: OPS_URL } }
+gateway: { session: { issuers: [{ issuer: a, algorithms: [HS256], secretVariable: GONE }] } }
+`;
+  const withoutLine = (faults: readonly string[]) =>
+    faults.map((fault) => fault.replace(/^.*?: ([\w.]+): .*$/, '$1')).toSorted();
+  const parts: readonly (readonly [ConfigPart, readonly string[]])[] = [
+    ['operator', ['GUESTLIST_API_KEY', 'GUESTLIST_GATEWAY_TOKEN']],
+    ['issuers', ['GUESTLIST_HOST_JWT_SECRET', 'gateway.session.issuers.0.secretVariable']],
+    ['mail', ['GUESTLIST_SMTP_URL', 'gateway.publicOrigin', 'mail.dkim', 'mail.logo']],
+    ['sealing', ['GUESTLIST_ENCRYPTION_KEY']],
+    ['receivers', ['channels.ops.urlVariable', 'gateway.publicOrigin']],
+  ];
+
+  it.each(parts)('does not hinder it: %s has its own faults alone', async (part, expected) => {
+    const env = { ...(await withFile(text)), ...faulty };
+    expect(withoutLine(faultsOf(env, { uses: [part] }))).toEqual(expected);
+  });
+
+  it('does not hinder a command that reads the settings alone', async () => {
+    expect(faultsOf({ ...(await withFile(text)), ...faulty }, { uses: [] })).toEqual([]);
+  });
+
+  it('is read by no command: each secret belongs to a part', () => {
+    const env = Object.fromEntries(Object.values(secretVariables).map(({ variable }) => [variable, 'x']));
+    const given = Object.values(readSecrets(env, new Set())).filter((value) => value !== null && value.length > 0);
+    expect(given).toEqual([]);
+  });
 });
 
 it('a fault of a setting that a variable overrides names the variable', () => {

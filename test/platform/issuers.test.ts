@@ -347,12 +347,12 @@ describe('the faults of a configuration', () => {
       },
     });
     for (const path of [
-      'gateway:',
+      'gateway.nonsense:',
       'gateway.allowedOrigins.0:',
       'gateway.allowedOrigins.1:',
       'gateway.allowedOrigins.2:',
       'gateway.publicOrigin:',
-      'gateway.session.issuers.0:',
+      'gateway.session.issuers.0.colour:',
       'gateway.session.issuers.0.jwksUrl:',
       'gateway.session.issuers.1.issuer:',
       'gateway.session.issuers.1.secretVariable:',

@@ -3,10 +3,11 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
-import { createSource, type Source } from '../../gateway/policy/source.js';
 import { isSameJson } from '../../model/canonical-json.js';
+import { schemaFaults } from '../../platform/files/schema-faults.js';
+import { createSource, type FileFault, type Source } from '../../platform/files/yaml-source.js';
 import { canonicalEmbed } from './embeds.js';
-import { assertNoFileFaults, type FileFault, schemaFaults } from './faults.js';
+import { assertNoFileFaults } from './faults.js';
 import {
   canonicalDashboard,
   canonicalDatamart,
@@ -88,7 +89,7 @@ const readOne = async (folder: string, kind: Kind, file: string): Promise<Read> 
     return { found: [{ kind, file, source, value }], faults: [] };
   }
   const { data, error } = decode(kind, source.content);
-  if (error !== undefined) return { found: [], faults: schemaFaults(kind, source, error) };
+  if (error !== undefined) return { found: [], faults: schemaFaults(source, error, formats[kind].schema) };
   return { found: [{ ...data, file, source }], faults: [] };
 };
 

@@ -1,8 +1,9 @@
 /** Compares the files with the service: what has to be created, changed and deleted, in the order that works. Pure. */
+import { hintOf } from '../../model/nearest-name.js';
+import type { FileFault } from '../../platform/files/yaml-source.js';
 import { paint, printable } from '../kit/terminal.js';
 import { compare, type Difference, shortValue } from './differences.js';
 import { canonicalEmbed, type StoredEmbed } from './embeds.js';
-import { type FileFault, hintOf } from './faults.js';
 import { type Definition, type DefinitionFile, nameOf } from './folder.js';
 import {
   canonicalDatamart,

@@ -6,9 +6,9 @@ import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promise
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { loadPolicyTexts } from '../../gateway/policy/load.js';
 import { everythingNamed } from '../../gateway/policy/reach.js';
-import { createSource, PolicyFaults } from '../../gateway/policy/source.js';
+import { PolicyFaults } from '../../gateway/policy/source.js';
 import { type PolicyFile, readPolicyTexts } from '../../gateway/policy/texts.js';
-import type { FileFault } from './faults.js';
+import { createSource, type FileFault } from '../../platform/files/yaml-source.js';
 
 /** One file of a policy. `file` is its name in the policy's folder. */
 export type PolicyText = { readonly file: string; readonly text: string; readonly content: unknown };

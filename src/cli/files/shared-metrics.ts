@@ -3,8 +3,8 @@
  * files must say the same of it, and a push of one file changes what the others' dashboards have. Pure.
  */
 import { isSameJson } from '../../model/canonical-json.js';
+import type { FileFault } from '../../platform/files/yaml-source.js';
 import { compare } from './differences.js';
-import type { FileFault } from './faults.js';
 import { type DefinitionFile, nameOf } from './folder.js';
 import { type DashboardFile, fileIdsOf, type StoredDashboard } from './formats.js';
 

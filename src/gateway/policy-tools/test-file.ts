@@ -7,10 +7,12 @@ import { z } from 'zod';
 import { guestPermissionNames } from '../../model/guest/grant.js';
 import { isRecord } from '../../model/is-record.js';
 import { domainName } from '../../platform/config/settings.js';
+import { schemaFaults } from '../../platform/files/schema-faults.js';
+import { createSource, type Source } from '../../platform/files/yaml-source.js';
 import { identifier } from '../../platform/http/interface/fields.js';
 import { embedTokenBody } from '../common/wire.js';
 import { grantedAccess, minutes, templateName } from '../policy/schema.js';
-import { createFaults, createSource, PolicyFaults, type Source, schemaFaults } from '../policy/source.js';
+import { createFaults, PolicyFaults } from '../policy/source.js';
 import { lookupAnswer } from '../tenant/lookup.js';
 import { readInput } from './files.js';
 
@@ -142,7 +144,7 @@ const loadPolicyTests = (text: string, file: string): PolicyTestFile => {
   if (source.problems.length > 0) throw new PolicyFaults(source.problems);
   assertNoPolicy(source, file);
   const result = testFile.safeParse(source.content);
-  if (!result.success) throw new PolicyFaults(schemaFaults(source, result.error, 'a file of policy tests'));
+  if (!result.success) throw new PolicyFaults(schemaFaults(source, result.error, testFile, 'a file of policy tests'));
   const { policy, now, tests } = result.data;
   assertUnique(tests, source);
   return {

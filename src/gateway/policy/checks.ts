@@ -1,7 +1,9 @@
 /** Finds faults of a policy that the schema cannot find: unknown names, duplicate names, one name in two spellings. */
+
+import type { Path, Source } from '../../platform/files/yaml-source.js';
 import { eachInSteps, type Sliced } from '../../platform/work/breathe.js';
 import type { OverrideDocument, PolicyDocument } from './schema.js';
-import type { Faults, Path, Source } from './source.js';
+import type { Faults } from './source.js';
 
 /** A place in a file, and the list that collects the faults of that file. */
 export type Place = { readonly source: Source; readonly faults: Faults; readonly path: Path };

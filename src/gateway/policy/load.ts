@@ -3,6 +3,9 @@
  * solution.
  */
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import { schemaFaults } from '../../platform/files/schema-faults.js';
+import { createSource, type Source } from '../../platform/files/yaml-source.js';
 import { atOnce, type Sliced } from '../../platform/work/breathe.js';
 import { checkPolicy, type Part, type Parts, type Place, type PlacedOverride } from './checks.js';
 import { type Compile, createCompilers, type PolicyVariables } from './expression.js';
@@ -21,7 +24,7 @@ import {
   tenantFileSchema,
 } from './schema.js';
 import { type ResolvedSession, resolveSession } from './session-part.js';
-import { createFaults, createSource, type PolicyFault, PolicyFaults, type Source, schemaFaults } from './source.js';
+import { createFaults, type PolicyFault, PolicyFaults } from './source.js';
 import { compileSource } from './source-names.js';
 import { compileTenantRule } from './tenant-rule.js';
 import { sourceExpressionsOf } from './tenant-source.js';
@@ -139,13 +142,14 @@ type Read<Document> = {
   readonly faults: readonly PolicyFault[];
 };
 
-const readDocument = <Document>(
-  source: Source,
-  decode: (content: unknown) => { data?: Document; error?: Parameters<typeof schemaFaults>[1] },
-): Read<Document> => {
+const readDocument = <Document>(source: Source, schema: z.ZodType<Document>): Read<Document> => {
   if (source.problems.length > 0) return { source, document: null, faults: source.problems };
-  const { data, error } = decode(source.content);
-  return { source, document: data ?? null, faults: error === undefined ? [] : schemaFaults(source, error) };
+  const { data, error } = schema.safeParse(source.content);
+  return {
+    source,
+    document: data ?? null,
+    faults: error === undefined ? [] : schemaFaults(source, error, schema, 'a policy'),
+  };
 };
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -186,14 +190,9 @@ const meaningOf = (document: PolicyDocument, preset: PresetDocument | null, besi
 /** Reads the content of the texts, without their expressions. Throws PolicyFaults, also if a file could not be read. */
 export const readDocuments = ({ own, source, beside, preset, faults }: PolicyTexts): PolicyDocuments => {
   if (own === null || source === null) throw new PolicyFaults(faults);
-  const read = readDocument(source, (content) => policySchema.safeParse(content));
-  const files = beside.map(({ text, file }) =>
-    readDocument(createSource(text, file), (content) => tenantFileSchema.safeParse(content)),
-  );
-  const taken =
-    preset === null
-      ? null
-      : readDocument(createSource(preset.text, preset.file), (content) => presetSchema.safeParse(content));
+  const read = readDocument(source, policySchema);
+  const files = beside.map(({ text, file }) => readDocument(createSource(text, file), tenantFileSchema));
+  const taken = preset === null ? null : readDocument(createSource(preset.text, preset.file), presetSchema);
   const shape = [...read.faults, ...faults, ...files.flatMap((file) => file.faults), ...(taken?.faults ?? [])];
   const { document } = read;
   if (document === null || shape.length > 0) throw new PolicyFaults(shape);

@@ -5,7 +5,8 @@
  */
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
-import { PolicyFaults, type Source } from './source.js';
+import type { Source } from '../../platform/files/yaml-source.js';
+import { PolicyFaults } from './source.js';
 import { loadTenantTable, openTenantTable, type TenantTableFile } from './tenant-table.js';
 
 /** The setting `gateway.policyMayRead`. */

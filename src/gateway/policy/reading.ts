@@ -3,12 +3,14 @@
  * megabytes: syntax and schema. Expressions cannot be handed from one thread to another, so this one compiles them, in
  * slices.
  */
+
+import { createSource, type ParsedText } from '../../platform/files/yaml-source.js';
 import { inSlices } from '../../platform/work/breathe.js';
 import { findThread, runThread } from '../../platform/work/thread.js';
 import { compileDocuments, type PolicyDocuments } from './load.js';
 import type { Policy } from './policy.js';
 import type { PolicyReach } from './reach.js';
-import { createSource, type ParsedText, type PolicyFault, PolicyFaults } from './source.js';
+import { type PolicyFault, PolicyFaults } from './source.js';
 import type { PolicyFile } from './texts.js';
 
 export type ReadingWork = {

@@ -1,10 +1,11 @@
 /** Compiles the rules and restrictions of a policy, both from its file and from overrides. */
 
+import type { Path, Source } from '../../platform/files/yaml-source.js';
 import { eachInSteps, type Sliced } from '../../platform/work/breathe.js';
 import type { Part } from './checks.js';
 import type { Compile, Expression, PolicyVariables } from './expression.js';
 import type { GrantDocument, RestrictDocument } from './schema.js';
-import type { Faults, Path, Source } from './source.js';
+import type { Faults } from './source.js';
 import { compileSource, type SourceExpressions, type SourceField } from './source-names.js';
 
 type PolicyExpression = Expression<PolicyVariables>;

@@ -1,8 +1,9 @@
 /** The names of datasources and datamarts that a policy writes, as plain texts or as expressions. */
+
+import type { Path } from '../../platform/files/yaml-source.js';
 import type { Place } from './checks.js';
 import type { Compile, Expression, PolicyVariables } from './expression.js';
 import type { SourceNamesDocument } from './schema.js';
-import type { Path } from './source.js';
 
 export const sourceFields = ['datasource', 'datamart'] as const;
 export type SourceField = (typeof sourceFields)[number];

@@ -1,9 +1,10 @@
 /** The policy's rule for the tenants of a session, `session.tenant`, compiled and checked. tenant/resolve.ts applies it. */
 import { isLoopback } from '../../platform/addresses/addresses.js';
+import type { Source } from '../../platform/files/yaml-source.js';
 import type { Expression, SessionVariables } from './expression.js';
 import type { PolicyReach } from './reach.js';
 import type { TenantDocument, TenantHttpDocument } from './schema.js';
-import { type Faults, PolicyFaults, type Source } from './source.js';
+import { type Faults, PolicyFaults } from './source.js';
 import type { TenantTableFile } from './tenant-table.js';
 
 /** A lookup at the host. `at` is the place of its secret's variable, as `file:line:column`. */

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isPresetFile, isPresetName, presetFile, readPresetText } from '../../platform/config/presets.js';
-import { createSource, type PolicyFault, type Source } from './source.js';
+import { createSource, type Source } from '../../platform/files/yaml-source.js';
+import type { PolicyFault } from './source.js';
 
 /** A file of a policy. `file` is its name in faults and logs. */
 export type PolicyFile = { readonly file: string; readonly text: string };

@@ -3,6 +3,7 @@
  * with faults changes nothing, and is logged once. Each replica reads its own files.
  */
 import { handled } from '../../model/handled.js';
+import type { Source } from '../../platform/files/yaml-source.js';
 import type { Log } from '../../platform/logs/log.js';
 import type { GatewayMeters } from '../common/meters.js';
 import { createFileWatch, type FileWatchOptions } from './file-watch.js';
@@ -11,7 +12,7 @@ import type { Policies, PolicyListener, Reload } from './policies.js';
 import type { Policy } from './policy.js';
 import { type ReachOf, tableNamedIn } from './reach.js';
 import { compileRead, type Reading, readPolicy } from './reading.js';
-import { PolicyFaults, type Source } from './source.js';
+import { PolicyFaults } from './source.js';
 import { closeTenantRule, tableOf } from './tenant-rule.js';
 import { markOf, type PolicyTexts, readPolicyTexts } from './texts.js';
 

@@ -4,13 +4,15 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { findViolations } from '../files/schema-faults.js';
+import { createSource, type Source } from '../files/yaml-source.js';
 import { type Dkim, loadDkim } from '../keys/dkim.js';
 import { type Channel, channelVariables, loadChannels } from './channels.js';
 import {
   applyEnvironment,
   type ConfigFault,
+  type ConfigPart,
   type Environment,
   environmentFaults,
   findUnknownVariables,
@@ -73,70 +75,62 @@ export class ConfigError extends Error {
   }
 }
 
-type ParsedFile = { readonly tree: unknown; readonly faults: readonly ConfigFault[]; readonly placeOf: PlaceOf };
+type ParsedFile = {
+  readonly source: Source;
+  readonly faults: readonly ConfigFault[];
+};
+
+const parseFile = (file: string): ParsedFile => {
+  try {
+    const source = createSource(readFileSync(file, 'utf8'), file);
+    return { source, faults: source.problems.map(({ at, message }) => ({ file: at, path: '(file)', mend: message })) };
+  } catch (error) {
+    const mend = `cannot be read (${error instanceof Error ? error.message : 'unknown'}); name another by GUESTLIST_CONFIG`;
+    return { source: createSource('', file), faults: [{ file, path: '(file)', mend }] };
+  }
+};
+
+/** How much of the path the tree has. */
+const depthIn = (tree: unknown, path: readonly string[]): number => {
+  const [head, ...rest] = path;
+  const inner = head !== undefined && typeof tree === 'object' && tree !== null ? Object.entries(tree) : [];
+  const found = inner.find(([key]) => key === head);
+  return found === undefined ? 0 : 1 + depthIn(found[1], rest);
+};
 
 /** Returns the place of a path as `file:line:column`: that of its key, or of the nearest that there is. */
 const placesIn =
-  (file: string, document: Document, lines: LineCounter): PlaceOf =>
+  (source: Source): PlaceOf =>
   (path) => {
-    for (let depth = path.length; depth > 0; depth -= 1) {
-      const map = document.getIn(path.slice(0, depth - 1), true);
-      const pair = isMap(map) ? map.items.find(({ key }) => isScalar(key) && key.value === path[depth - 1]) : undefined;
-      const offset = isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
-      if (offset === undefined) continue;
-      const { line, col } = lines.linePos(offset);
-      return `${file}:${line}:${col}`;
-    }
-    return `${file}:1:1`;
+    const depth = depthIn(source.content, path);
+    return source.at(depth === 0 ? 0 : source.offsetOfKey(path.slice(0, depth - 1), path[depth - 1] ?? ''));
   };
 
-const parseFile = (file: string): ParsedFile => {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    return {
-      tree: {},
-      placeOf: () => `${file}:1:1`,
-      faults: [
-        {
-          file,
-          path: '(file)',
-          mend: `cannot be read (${error instanceof Error ? error.message : 'unknown'}); name another by GUESTLIST_CONFIG`,
-        },
-      ],
-    };
-  }
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter });
-  const faults = document.errors.map((error) => ({
-    file,
-    path: error.linePos === undefined ? '(file)' : `line ${error.linePos[0].line}`,
-    mend: error.message.split('\n')[0] ?? 'is no YAML',
-  }));
-  return { tree: document.toJS() ?? {}, faults, placeOf: placesIn(file, document, lineCounter) };
+/** A fault of a setting with its line; the file alone, where no part of the path is in the file. */
+const inFile = (source: Source, { path, mend }: Pick<ConfigFault, 'path' | 'mend'>): ConfigFault => {
+  const parts = path.split('.');
+  return { file: depthIn(source.content, parts) === 0 ? source.file : placesIn(source)(parts), path, mend };
 };
 
-const schemaFaults = (file: string, error: z.ZodError): readonly ConfigFault[] =>
-  error.issues.map((issue) => {
-    const path = issue.path.join('.');
-    const variable = variableOf(path);
-    return {
-      file: variable === undefined ? file : `${file} or ${variable}`,
-      path: path === '' ? '(file)' : path,
-      mend: issue.message,
-    };
+/** Violations of the schema: by the file with their line, and by a variable with its name. */
+const settingFaults = (source: Source, env: Environment, error: z.ZodError): readonly ConfigFault[] =>
+  findViolations(source, error, settingsSchema).map(({ offset, path, words }) => {
+    const setting = path.join('.');
+    const variable = variableOf(setting);
+    const isFromFile = variable === undefined || given(env, variable) === undefined;
+    const file = isFromFile ? source.at(offset) : `${source.file} or ${variable}`;
+    return { file, path: setting || '(file)', mend: words };
   });
 
-const portFaults = (file: string, checked: Settings | undefined): readonly ConfigFault[] =>
+const portFaults = (checked: Settings | undefined) =>
   checked !== undefined && checked.management.port !== null && checked.management.port === checked.server.port
-    ? [
-        { file, path: 'management.port', mend: 'is that of server.port too: give it a port of its own, or null' },
-      ].filter(() => checked.server.port !== 0)
+    ? [{ path: 'management.port', mend: 'is that of server.port too: give it a port of its own, or null' }].filter(
+        () => checked.server.port !== 0,
+      )
     : [];
 
 /** Reports need all of these, so that a setting that is half done does not look like one that works. */
-const mailFaults = (file: string, checked: Settings | undefined, smtpUrl: string | null): readonly ConfigFault[] => {
+const mailFaults = (source: Source, checked: Settings | undefined, smtpUrl: string | null): readonly ConfigFault[] => {
   if (checked === undefined || checked.mail.from === null) return [];
   return [
     ...(smtpUrl === null
@@ -150,18 +144,32 @@ const mailFaults = (file: string, checked: Settings | undefined, smtpUrl: string
       : []),
     ...(checked.gateway.publicOrigin === null
       ? [
-          {
-            file,
+          inFile(source, {
             path: 'gateway.publicOrigin',
             mend: 'is null, but mail.from is set: messages need it for their links',
-          },
+          }),
         ]
       : []),
   ];
 };
 
-/** Which parts of the product will run. Each part needs other settings. */
-export type LoadOptions = { readonly runsGateway: boolean; readonly runsService: boolean };
+/**
+ * What the process uses of the configuration. A server names its halves, and uses all that they need. A command names its
+ * parts. The secrets and files of other parts are neither read nor checked, so that a command does not need them.
+ */
+export type LoadOptions =
+  | { readonly runsGateway: boolean; readonly runsService: boolean }
+  | { readonly uses: readonly ConfigPart[] };
+
+const partsOf = (options: LoadOptions): ReadonlySet<ConfigPart> => {
+  if ('uses' in options) return new Set(options.uses);
+  const { runsGateway, runsService } = options;
+  return new Set<ConfigPart>([
+    ...(runsGateway ? (['gateway', 'issuers'] as const) : []),
+    ...(runsService ? (['service', 'sealing'] as const) : []),
+    ...(['mail', 'receivers'] as const),
+  ]);
+};
 
 /** A misspelt variable is often why a needed one is missing. */
 const misspelt = (unknown: readonly UnknownVariable[]): readonly ConfigFault[] =>
@@ -176,15 +184,16 @@ const localHosts: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 /** Which secrets the process needs; `settings` is undefined where they are faulty. */
 const needsOf = (
   settings: Settings | undefined,
-  { runsGateway, runsService }: LoadOptions,
+  parts: ReadonlySet<ConfigPart>,
   known: Pick<Config, 'isProduction' | 'isDemo'> & { readonly listsIssuers: boolean },
 ): Needs => {
   const { isProduction, isDemo } = known;
   const serviceUrl = settings?.gateway.upstream.serviceUrl ?? null;
+  const [runsGateway, runsService] = [parts.has('gateway'), parts.has('service')];
   return {
-    session: runsGateway && !isDemo && !known.listsIssuers,
+    session: parts.has('issuers') && !isDemo && !known.listsIssuers,
     serviceUrl: runsGateway && !runsService && serviceUrl === null,
-    encryptionKey: runsService && isProduction && (settings?.databaseUrl ?? null) !== null,
+    encryptionKey: parts.has('sealing') && isProduction && (settings?.databaseUrl ?? null) !== null,
     apiKey: runsGateway && (!runsService || serviceUrl !== null),
     strongSecrets: isProduction,
   };
@@ -202,13 +211,18 @@ const createVariables = (env: Environment, named: readonly string[]) => {
   };
 };
 
-type Sources = OutgoingSources & { readonly dkimKey: string | null; readonly folder: string };
+type Sources = OutgoingSources & {
+  readonly parts: ReadonlySet<ConfigPart>;
+  readonly dkimKey: string | null;
+  readonly folder: string;
+};
 
 /** Reads what this process sends to, with its secrets, and how messages look. */
-const loadOutgoing = (settings: Settings | undefined, sources: Sources) => {
-  const { channels, faults } = loadChannels(settings?.channels ?? {}, sources, settings?.gateway.publicOrigin);
-  const { models, faults: modelFaults } = loadModels(settings?.models ?? {}, sources);
-  const { mail } = settings ?? defaultSettings();
+const loadOutgoing = (settings: Settings | undefined, { parts, ...sources }: Sources) => {
+  const receivers = parts.has('receivers') ? settings : undefined;
+  const { channels, faults } = loadChannels(receivers?.channels ?? {}, sources, settings?.gateway.publicOrigin);
+  const { models, faults: modelFaults } = loadModels(receivers?.models ?? {}, sources);
+  const { mail } = (parts.has('mail') ? settings : undefined) ?? defaultSettings();
   const { brandOf, faults: brandFaults } = loadBrands(mail, sources.folder);
   const { dkim, faults: dkimFaults } = loadDkim(mail.dkim, sources.dkimKey, sources.folder);
   return {
@@ -218,43 +232,51 @@ const loadOutgoing = (settings: Settings | undefined, sources: Sources) => {
   };
 };
 
-type HookSources = OutgoingSources & Pick<LoadOptions, 'runsGateway'> & { readonly placeOf: PlaceOf };
+type HookSources = OutgoingSources & { readonly parts: ReadonlySet<ConfigPart>; readonly source: Source };
 
 /** Reads the providers that send hooks. A command that runs no gateway reads them without their secrets. */
-const loadHooks = (settings: Settings | undefined, { placeOf, runsGateway, ...sources }: HookSources) => {
+const loadHooks = (settings: Settings | undefined, { source, parts, ...sources }: HookSources) => {
   const setting = settings?.gateway.hooks.providers ?? {};
-  const { providers, faults } = loadHookProviders(setting, sources, placeOf);
-  return { providers, faults: runsGateway ? faults : [], variables: hookProviderVariables(setting) };
+  const { providers, faults } = loadHookProviders(setting, sources, placesIn(source));
+  return { providers, faults: parts.has('gateway') ? faults : [], variables: hookProviderVariables(setting) };
 };
 
-/** Reads the configuration. Throws ConfigError with all faults. */
-export const loadConfig = (env: Environment, shipped: string, options: LoadOptions): Config => {
+const readFileOf = (env: Environment, shipped: string) => {
   const named = given(env, 'GUESTLIST_CONFIG');
-  const file = named === undefined ? shipped : resolve(named);
-  const folder = dirname(file);
-  const parsed = parseFile(file);
-  const { data: settings, error } = settingsSchema.safeParse(applyEnvironment(parsed.tree, env));
-  const secrets = readSecrets(env);
+  const { source, faults } = parseFile(named === undefined ? shipped : resolve(named));
+  const tree = source.content ?? {};
+  const { data: settings, error } = settingsSchema.safeParse(applyEnvironment(tree, env));
+  const own = error === undefined || faults.length > 0 ? [] : settingFaults(source, env, error);
+  return { named, source, tree, settings, folder: dirname(source.file), faults: [...faults, ...own] };
+};
+
+const noIssuers = { issuers: [], askedIssuers: [], faults: [] };
+
+/** Reads the configuration. Throws ConfigError with all faults of what the process uses. */
+export const loadConfig = (env: Environment, shipped: string, options: LoadOptions): Config => {
+  const parts = partsOf(options);
+  const { named, source, tree, settings, folder, faults: fileFaults } = readFileOf(env, shipped);
+  const secrets = readSecrets(env, parts);
   const isProduction = env.NODE_ENV === 'production';
-  const isDemo = named === undefined && !isProduction && options.runsService && (settings?.demo ?? true);
+  const runsServiceElsewhere = parts.has('gateway') && !parts.has('service');
+  const isDemo = named === undefined && !isProduction && !runsServiceElsewhere && (settings?.demo ?? true);
   const usesSimpleIssuer = secrets.hostJwtSecret !== null;
-  const { faults: issuerFaults, ...accepted } = options.runsGateway
-    ? loadIssuers(parsed.tree, { env, folder, usesSimpleIssuer, strongSecrets: isProduction })
-    : { issuers: [], askedIssuers: [], faults: [] };
-  const hooks = loadHooks(settings, { env, isProduction, placeOf: parsed.placeOf, ...options });
+  const { faults: issuerFaults, ...accepted } = parts.has('issuers')
+    ? loadIssuers(tree, { env, folder, usesSimpleIssuer, strongSecrets: isProduction })
+    : noIssuers;
+  const hooks = loadHooks(settings, { env, isProduction, source, parts });
   const { dkimKey } = secrets;
-  const { outgoing, ...loaded } = loadOutgoing(settings, { env, isProduction, dkimKey, folder });
-  const needs = needsOf(settings, options, { isProduction, isDemo, listsIssuers: listsIssuers(parsed.tree) });
+  const { outgoing, ...loaded } = loadOutgoing(settings, { env, isProduction, dkimKey, folder, parts });
+  const needs = needsOf(settings, parts, { isProduction, isDemo, listsIssuers: listsIssuers(tree) });
   const faults = [
-    ...parsed.faults,
-    ...(error === undefined ? [] : schemaFaults(file, error)),
-    ...issuerFaults.map((fault) => ({ file, ...fault })),
-    ...portFaults(file, settings),
-    ...[...loaded.faults, ...hooks.faults].map((fault) => ({ file, ...fault })),
-    ...mailFaults(file, settings, secrets.smtpUrl),
+    ...fileFaults,
+    ...[...issuerFaults, ...portFaults(settings), ...loaded.faults, ...hooks.faults].map((fault) =>
+      inFile(source, fault),
+    ),
+    ...(parts.has('mail') ? mailFaults(source, settings, secrets.smtpUrl) : []),
     ...environmentFaults(secrets, needs),
   ];
-  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...loaded.variables, ...hooks.variables]);
+  const variables = createVariables(env, [...issuerVariables(tree), ...loaded.variables, ...hooks.variables]);
   if (faults.length > 0 || settings === undefined)
     throw new ConfigError([...faults, ...misspelt(variables.findUnknownVariables())]);
   return {

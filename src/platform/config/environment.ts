@@ -12,8 +12,15 @@ import { readKeyRing } from '../keys/sealing.js';
 import { weaknessOf, weaknessOfBytes } from '../keys/secret-strength.js';
 import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 
-/** One configuration fault: the file, the path and how to fix it. */
+/** One configuration fault: the file with its line, the path and how to fix it. */
 export type ConfigFault = { readonly file: string; readonly path: string; readonly mend: string };
+
+/**
+ * A part of the configuration with secrets or files of its own. `operator`: the command line as an operator of a running
+ * server. `issuers`: who may sign sessions. `mail`: the mail server. `receivers`: channels and models. `sealing`: what
+ * encrypts stored secrets.
+ */
+export type ConfigPart = 'gateway' | 'service' | 'operator' | 'issuers' | 'mail' | 'receivers' | 'sealing';
 
 /** The secrets. They come only from the environment, because files may be committed. */
 export type Secrets = {
@@ -39,69 +46,96 @@ export type Secrets = {
 
 const generated = 'created at first start, in credentials.json of dataDir (mode 0600)';
 
-/** The variable of each secret, for the reference: what the secret is for, and what happens if the variable is not set. */
+/**
+ * The variable of each secret: what the secret is for, and what happens if the variable is not set. Only the parts in `of`
+ * read it.
+ */
 export const secretVariables = {
   hostJwtSecret: {
     variable: 'GUESTLIST_HOST_JWT_SECRET',
+    of: ['issuers'],
     meaning: 'HS256 secret that the host application signs its sessions with, at least 32 characters',
     absent: 'only the demo and the issuers of gateway.session.issuers',
   },
   gatewayToken: {
     variable: 'GUESTLIST_GATEWAY_TOKEN',
+    of: ['gateway', 'service', 'operator'],
     meaning: 'credential of operators and of this command line at /gateway/admin, at least 32 characters',
     absent: generated,
   },
   serviceToken: {
     variable: 'GUESTLIST_SERVICE_TOKEN',
+    of: ['gateway', 'service', 'operator'],
     meaning: 'the first service token',
     absent: generated,
   },
   apiKey: {
     variable: 'GUESTLIST_API_KEY',
+    of: ['gateway', 'service', 'operator'],
     meaning: 'API key of the data app that the gateway mints tokens for, where the service is another process',
     absent: 'no key is needed where the service runs in the same process',
   },
   metricsToken: {
     variable: 'GUESTLIST_METRICS_TOKEN',
+    of: ['gateway', 'service'],
     meaning:
       'lets a scraper read /metrics, /docs, /openapi.json and the causes in /readyz in production, at least 32 characters',
     absent: 'the gateway token only',
   },
   hookSecrets: {
     variable: 'GUESTLIST_HOOK_SECRETS',
+    of: ['gateway', 'service'],
     meaning:
       'secrets that the host application signs its hooks with: whsec_ and 24 to 64 bytes in base64; several with spaces between them',
     absent: 'hooks are off',
   },
   studioClientSecret: {
     variable: 'GUESTLIST_STUDIO_CLIENT_SECRET',
+    of: ['gateway', 'service'],
     meaning: 'secret of Studio as a client of the issuer that studio.openId names',
     absent: 'Studio is a public client, which PKCE alone protects',
   },
   smtpUrl: {
     variable: 'GUESTLIST_SMTP_URL',
+    of: ['mail'],
     meaning: 'mail server of reports with its password: smtp://user:password@host:587, or smtps://',
     absent: 'no reports are sent',
   },
   dkimKey: {
     variable: 'GUESTLIST_DKIM_KEY',
+    of: ['mail'],
     meaning: 'RSA key in PEM that signs messages; line breaks may be written as \\n',
     absent: 'the file that mail.dkim names',
   },
   encryptionKey: {
     variable: 'GUESTLIST_ENCRYPTION_KEY',
+    of: ['gateway', 'service', 'sealing'],
     meaning:
       "32 bytes in base64 that encrypt the datasources' credentials; keep it as long as the metadata; several with commas between them: the first seals, all open",
     absent: `${generated}; required in production with DATABASE_URL, the same for all replicas`,
   },
-  demoApiKey: { variable: 'GUESTLIST_DEMO_API_KEY', meaning: "API key of the demo's data app", absent: generated },
+  demoApiKey: {
+    variable: 'GUESTLIST_DEMO_API_KEY',
+    of: ['gateway', 'service'],
+    meaning: "API key of the demo's data app",
+    absent: generated,
+  },
   demoJwtSecret: {
     variable: 'GUESTLIST_DEMO_JWT_SECRET',
+    of: ['gateway', 'service'],
     meaning: "secret that the demo's sessions are signed with, at least 32 characters",
     absent: generated,
   },
 } as const satisfies Readonly<
-  Record<keyof Secrets, { readonly variable: string; readonly meaning: string; readonly absent: string }>
+  Record<
+    keyof Secrets,
+    {
+      readonly variable: string;
+      readonly of: readonly ConfigPart[];
+      readonly meaning: string;
+      readonly absent: string;
+    }
+  >
 >;
 
 /** Environment variables by name. */
@@ -324,10 +358,12 @@ export const environmentFaults = (secrets: Secrets, needs: Needs): readonly Conf
     : []),
 ];
 
-/** Reads the secrets. A secret is null if its variable is not set. */
-export const readSecrets = (env: Environment): Secrets => {
-  const read = (name: keyof typeof secretVariables): string | null =>
-    given(env, secretVariables[name].variable) ?? null;
+/** Reads the secrets of the parts. A secret is null if its variable is not set, and if it is of other parts. */
+export const readSecrets = (env: Environment, parts: ReadonlySet<ConfigPart>): Secrets => {
+  const read = (name: keyof typeof secretVariables): string | null => {
+    const { variable, of } = secretVariables[name];
+    return of.some((part) => parts.has(part)) ? (given(env, variable) ?? null) : null;
+  };
   return {
     hostJwtSecret: read('hostJwtSecret'),
     demoJwtSecret: read('demoJwtSecret'),
