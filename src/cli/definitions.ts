@@ -8,7 +8,7 @@ import { type DefinitionFile, definitionsOf, readFolder, writeFolder } from './f
 import { formats, kinds } from './files/formats.js';
 import { changing, type PlanStep, planFaults, planSteps, planText, stepJson, stepLines } from './files/plan.js';
 import { policyFaults, WriteFault } from './files/policies.js';
-import { pushStep } from './files/push.js';
+import { inFileWords, pushStep } from './files/push.js';
 import { type Ends, readStored, type Stored } from './files/service.js';
 import { type Answer, collect, jsonOption, printAnswer, serviceUrl, yesOption } from './kit/declare.js';
 import { WrongCall } from './kit/exit.js';
@@ -92,8 +92,8 @@ const pushSteps = async (
       lines.push(...stepLines(step), ...said.map((line) => `  ${line}`));
     } catch (cause) {
       if (!(cause instanceof OperatorError || cause instanceof WriteFault)) throw cause;
-      const said = `${cause.message}\nFailed: ${listNames([step])}.`;
-      const rest = `Done: ${listNames(changes.slice(0, at))}. Not done: ${listNames(changes.slice(at + 1))}.`;
+      const said = `Failed: ${listNames([step])}, because ${inFileWords(step, cause.message)}`;
+      const rest = `Done: ${listNames(changes.slice(0, at))}. Not done: ${listNames(changes.slice(at))}.`;
       throw new OperatorError(`${said}\n${rest} Mend it and push again.`, { cause });
     }
   }

@@ -1,8 +1,10 @@
 /** `guestlist tenants suspend`, `resume` and `erase`: what the hooks of the host do, by hand. */
-import { deleteTenant, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
+import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
+import type { AnswerOf } from '../platform/http/interface/callable.js';
 import { gatewayCommand, printJson, yesOption } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
+import { tableText } from './kit/terminal.js';
 import { callGateway, OperatorError } from './operator.js';
 import { readTenantNames, tenantText } from './tenant-names.js';
 
@@ -24,19 +26,57 @@ const assertKnown = async (clientId: string, url: string | undefined): Promise<v
 
 type Given = { readonly new?: true; readonly json?: true; readonly url?: string };
 
-/** Throws OperatorError, and Exit if the tenant is not in the wanted state. */
-const changeState = async (change: Change, clientId: string, { new: isNew, json, url }: Given): Promise<void> => {
+const change = async (by: Change, clientId: string, { new: isNew, json, url }: Given) => {
   if (!isNew) await assertKnown(clientId, url);
-  const { command, state: wanted } = changes[change];
+  const { command, state: wanted } = changes[by];
   // Before the change: an erased tenant has no name.
   const names = json ? new Map<string, string>() : await readTenantNames([clientId], url);
   const tenant = tenantText(names, clientId);
   const result = await callGateway(command, { clientId }, url);
   const { state } = result;
-  if (json) printJson(result);
-  else if (state === wanted) console.log(`${tenant} is ${state}`);
-  else console.log(`${tenant} is still ${state}: a hook with a later time, or a deletion, says so`);
-  if (state !== wanted) throw new Exit();
+  const text =
+    state === wanted
+      ? `${tenant} is ${state}`
+      : `${tenant} is still ${state}: a hook with a later time, or a deletion, says so`;
+  return { result, text };
+};
+
+type Report = AnswerOf<typeof readErasure>['reports'][number];
+
+/** Each step of an erasure: what was deleted, and what is left. */
+const reportText = ({ deletedAt, finishedAt, isComplete, steps }: Report): string => {
+  const rows = steps.map(({ where, erased, left }) => [
+    left.length === 0 ? 'done' : 'unfinished',
+    where,
+    Object.entries(erased)
+      .map(([what, count]) => `${count} ${what}`)
+      .join(', ') || 'nothing',
+    left.join(', ') || 'nothing',
+  ]);
+  const end = finishedAt === null ? 'not finished: the gateway goes on with it' : `finished at ${finishedAt}`;
+  const whole = isComplete || finishedAt === null ? '' : '; something is left';
+  return `${tableText(['STATE', 'WHERE', 'ERASED', 'LEFT'], rows)}\nDeleted at ${deletedAt}, ${end}${whole}.`;
+};
+
+/** Erases the tenant, and prints the report of it in full. Throws as `changeState` does. */
+const erase = async (clientId: string, given: Given): Promise<void> => {
+  const { result, text } = await change('erase', clientId, given);
+  const { reports } = await callGateway(readErasure, { clientId }, given.url);
+  const [report] = reports;
+  if (given.json) printJson({ ...result, report: report ?? null });
+  else {
+    console.log(text);
+    if (report !== undefined) console.log(reportText(report));
+  }
+  if (result.state !== changes.erase.state || report?.isComplete === false) throw new Exit();
+};
+
+/** Throws OperatorError, and Exit if the tenant is not in the wanted state. */
+const changeState = async (by: Change, clientId: string, given: Given): Promise<void> => {
+  const { result, text } = await change(by, clientId, given);
+  if (given.json) printJson(result);
+  else console.log(text);
+  if (result.state !== changes[by].state) throw new Exit();
 };
 
 const stateCommand = (change: Change, summary: string) =>
@@ -61,5 +101,5 @@ export const tenantsErase = stateCommand(
   .addOption(yesOption)
   .action(async (clientId, { yes, ...given }) => {
     if (!yes) throw new WrongCall(`erasing the tenant "${clientId}" cannot be undone. To erase it, add --yes`);
-    await changeState('erase', clientId, given);
+    await erase(clientId, given);
   });

@@ -44,7 +44,7 @@ import { createProvision } from '../gateway/provision/provision.js';
 import { createResumeProvisioning } from '../gateway/provision/resume.js';
 import { tenantsListCommand } from '../gateway/provision/tenants-list.js';
 import { createRecipients, noteNothing, type Recipients, type RecipientsOptions } from '../gateway/recipients.js';
-import { revocationCommands } from '../gateway/revocation/commands.js';
+import { type KnownIssuers, revocationCommands } from '../gateway/revocation/commands.js';
 import { createEpochs } from '../gateway/revocation/epochs.js';
 import { createRevocations, type Revocations } from '../gateway/revocation/revocations.js';
 import { createScopes } from '../gateway/revocation/scopes.js';
@@ -163,6 +163,13 @@ export const composeGateway = (options: GatewayOptions, closers: Closers = creat
 const fixApiKey =
   'The service refuses the API key of this gateway (GUESTLIST_API_KEY). Make a key of the data app that the policy names with POST /api/v2/data-app/api-tokens at the service, set it, and restart the gateway.';
 
+/** An issuer without a name accepts every name. In the host's process, the host says who the user is. */
+const knownIssuers = ({ issuers, askedIssuers = [] }: GatewayOptions): KnownIssuers => {
+  const names = [...(issuers ?? []), ...askedIssuers].map(({ issuer }) => issuer);
+  const named = names.filter((name) => name !== null && name !== undefined);
+  return issuers === undefined || named.length < names.length ? null : named;
+};
+
 /** Builds everything, in order of dependence. Subscribers of the policy are called in the same order. */
 const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandlers => {
   const { policies, ledger, clock, log } = options;
@@ -199,7 +206,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
       ...policyDraftCommands({ ...options, reachOf: reachOfPolicy(options), isSaving: options.savesPolicy ?? false }),
       policyNamesCommand({ ...foundation, upstream: foundation.direct }, policies),
       ...provisioning.commands,
-      ...revocationCommands(revocation.revocations, policies),
+      ...revocationCommands(revocation.revocations, policies, knownIssuers(options)),
       ...[tenantNames.command, ...life.commands],
     ],
     assertReady: foundation.assertReady,

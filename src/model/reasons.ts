@@ -145,6 +145,7 @@ const ownReasons = [
   'indicator-of-null',
   'join-of-different-types',
   'json-excess',
+  'issuer-not-configured',
   'key-of-another-data-app',
   'key-rotated-already',
   'last-service-token',

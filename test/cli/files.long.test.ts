@@ -368,7 +368,7 @@ test('a refused step stops the push, which says what is done and what is not', a
   const refused = run('push');
   await expect(refused).rejects.toMatchObject({ code: 1 });
   await expect(refused).rejects.toThrow(
-    /INVALID_DASHBOARD_DATA: [\s\S]*Failed: change dashboard flights\/delays\.\nDone: change datamart flights\. Not done: change dashboard flights\/routes\./,
+    /Failed: change dashboard flights\/delays, because INVALID_DASHBOARD_DATA: [\s\S]*\nDone: change datamart flights\. Not done: change dashboard flights\/delays, change dashboard flights\/routes\./,
   );
   await edit('dashboards/delays.yaml', 'columnName: stat\n', 'columnName: state\n');
   expect(await run('push')).toBe(

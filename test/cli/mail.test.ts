@@ -84,7 +84,7 @@ describe('guestlist mail try', () => {
       'ann@customer.example',
       /guestlist\.yaml:1:\d+: mail\.fron: .*did you mean "from"/,
     ],
-  ])('refuses %s', async (_, mail, address, expected) => {
+  ])('refuses to send anything for %s', async (_, mail, address, expected) => {
     const { code, err } = await tryMail(mail, address);
     expect([code, err]).toEqual([2, expect.stringMatching(expected)]);
   });

@@ -94,7 +94,12 @@ test('a tenant is suspended, resumed and erased; a misspelt one is named', async
   expect(await change('suspend', 'AMCE')).toEqual(refusal(1, /The gateway knows no tenant "AMCE"/));
   expect(await change('erase', 'ACME')).toEqual(refusal(2, /cannot be undone/));
   expect((await change('list')).output).toMatch(/^ACME +active/m);
-  expect(await change('erase', 'ACME', '--yes')).toEqual({ code: 0, output: 'ACME is deleted' });
+  const erased = await change('erase', 'ACME', '--yes');
+  expect(erased).toEqual({
+    code: 0,
+    output: expect.stringMatching(/^ACME is deleted\nSTATE +WHERE +ERASED +LEFT\ndone /),
+  });
+  expect(erased.output).toMatch(/Deleted at .*, finished at \S+\.$/);
   expect(await change('suspend')).toEqual(refusal(2, /missing required argument 'id'/));
   expect(await change('resume', 'AMCE')).toEqual(refusal(1, /The gateway knows no tenant "AMCE"/));
 });

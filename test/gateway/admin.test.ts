@@ -16,6 +16,10 @@ const start = async (token: string | null = gatewayToken) => {
       async ({ n }) => ({ doubled: 2 * n }),
     ),
     adminCommand(declareCommand('note', z.looseObject({}), z.object({}), operatorsAlone), async () => ({})),
+    adminCommand(
+      declareCommand('who', z.looseObject({}), z.object({ name: z.string().nullable() }), operatorsAlone),
+      async (_, { name }) => ({ name }),
+    ),
     adminCommand(declareCommand('break', z.looseObject({}), z.object({}), operatorsAlone), async () => {
       throw new Error('the secret inside');
     }),
@@ -57,6 +61,14 @@ describe('an admin command', () => {
     const { call } = await start();
     const { status, body } = await call('note', { body: `{"a":[${'1,'.repeat(200_000)}1]}` });
     expect([status, body.error?.message]).toEqual([400, 'body: more than 131072 values.']);
+  });
+
+  it('tells its function who runs it: the name that the operator gave, or digits that tell tokens apart', async () => {
+    const { call } = await start();
+    const who = async (headers: Record<string, string>) =>
+      (await call('who', { body: '{}', headers: { authorization: `Bearer ${gatewayToken}`, ...headers } })).body.data;
+    expect(await who({ 'x-guestlist-operator': 'kim@desk' })).toEqual({ name: 'gateway-token kim@desk' });
+    expect(await who({})).toEqual({ name: expect.stringMatching(/^gateway-token [0-9a-f]{8}$/) });
   });
 
   it('is logged with its caller and its subject, without secrets', async () => {

@@ -122,6 +122,30 @@ describe('revoking a user', () => {
   });
 });
 
+describe('revoking a user who may be misspelt', () => {
+  it.each([
+    ['guestlist-dmo', /issuer: No session has the issuer "guestlist-dmo".*did you mean "guestlist-demo"\?/],
+    ['https://elsewhere.example', /the configured issuers are: .*guestlist-demo/],
+    [null, /issuer: Every session has an issuer/],
+  ])('is refused for the issuer %j, and revokes nothing', async (of, expected) => {
+    const gateway = await startGateway();
+    const { token } = await gateway.granted(analyst);
+    const { status, body } = await command(gateway, 'revoke', { ...ann, issuer: of });
+    expect([status, body]).toMatchObject([400, { error: { code: 'INVALID_REQUEST_BODY' } }]);
+    expect(JSON.stringify(body).replaceAll('\\"', '"')).toMatch(expected);
+    expect(gateway.upstream.isLive(token)).toBe(true);
+    expect((await command(gateway, 'unrevoke', { ...ann, issuer: of })).status).toBe(200);
+  });
+
+  it('says that no token worked where the gateway cannot know the subject', async () => {
+    const gateway = await startGateway();
+    expect(await revoke(gateway, { ...ann, subject: 'anne' })).toMatchObject({
+      ...{ service: 'done', revoked: 0 },
+      message: expect.stringContaining('No token of this user worked, so the subject may be misspelt'),
+    });
+  });
+});
+
 describe('a race with a revocation', () => {
   const isMint = ({ path }: WireRequest) => path === '/api/v2/guest-token/create';
 

@@ -119,3 +119,9 @@ export const pushStep = async (ends: Ends, step: PlanStep): Promise<readonly str
       return [];
   }
 };
+
+/** The text of the service with the metric ids of the file: the service has ids of its own for what it copied. */
+export const inFileWords = (step: PlanStep, text: string): string => {
+  if (step.kind !== 'dashboard' || step.action !== 'change') return text;
+  return [...ownIdsOf(step.before)].reduce((words, [fileId, ownId]) => words.replaceAll(ownId, fileId), text);
+};

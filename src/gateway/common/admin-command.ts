@@ -24,7 +24,7 @@ export type AdminCommand = Callable & {
 
 /** Who runs a command, and whether the answer may tell of rows and of claims. */
 export type RunBy = {
-  /** As in the audit. Null: the holder of the gateway token. */
+  /** As in the audit: two words, of which the second is the name. Null: nobody is named. */
   readonly name: string | null;
   readonly seesData: boolean;
   readonly roles: readonly StudioRole[];
@@ -86,6 +86,9 @@ const assertStorable = (input: unknown): void => {
   );
 };
 
+/** The holder of the gateway token. */
+export const tokenRun: RunBy = { name: null, seesData: true, roles: ['owner'], studio: null };
+
 /** Joins a command and its function. The input is checked against the schema before `run`. */
 export const adminCommand = <Input extends z.ZodType, Output extends z.ZodType>(
   declaration: Callable<string, Input, Output>,
@@ -95,11 +98,7 @@ export const adminCommand = <Input extends z.ZodType, Output extends z.ZodType>(
   run: async (given, by, signal) => {
     const input = decodeBody(declaration.input, given);
     assertStorable(given);
-    return run(
-      input,
-      by ?? { name: null, seesData: true, roles: ['owner'], studio: null },
-      signal ?? new AbortController().signal,
-    );
+    return run(input, by ?? tokenRun, signal ?? new AbortController().signal);
   },
 });
 

@@ -11,7 +11,7 @@ import { hashToken, isSameHash } from '../../platform/keys/keys.js';
 import type { Log } from '../../platform/logs/log.js';
 import { bearerOf } from '../authenticate/credential.js';
 import type { RequestGuard } from '../authenticate/limits.js';
-import type { AdminCommand } from '../common/admin-command.js';
+import { type AdminCommand, type RunBy, tokenRun } from '../common/admin-command.js';
 import { answerError, explain } from './answer.js';
 
 export type AdminOptions = {
@@ -86,8 +86,15 @@ export const operatorHeader = 'x-guestlist-operator';
 const operatorOf = ({ headers }: IncomingMessage, gatewayToken: string) => {
   const name = headers[operatorHeader];
   const isPlain = typeof name === 'string' && /^[\w.@+-]{1,64}$/.test(name);
-  return { credential: `gateway-token ${hashToken(gatewayToken).slice(0, 8)}`, ...(isPlain ? { name } : {}) };
+  const credential = `gateway-token ${hashToken(gatewayToken).slice(0, 8)}`;
+  return isPlain ? { credential, name } : { credential, name: undefined };
 };
+
+/** As records name it: the name that was given, or the digits that tell tokens apart. */
+const operatorRun = ({ credential, name }: ReturnType<typeof operatorOf>): RunBy => ({
+  ...tokenRun,
+  name: name === undefined ? credential : `gateway-token ${name}`,
+});
 
 /** The log fields of a call that are known so far. */
 type Noted = { operator?: ReturnType<typeof operatorOf>; target?: Readonly<Record<string, unknown>> };
@@ -112,7 +119,7 @@ export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions
     if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
     const input = await readInput(request);
     noted.target = targetOf(input);
-    return command.run(input, undefined, signal);
+    return command.run(input, operatorRun(noted.operator), signal);
   };
   return async (request, response, command) => {
     const requestId = requestIdOf(request);

@@ -1,5 +1,7 @@
 /** The admin commands `revoke` and `unrevoke`. */
 import { z } from 'zod';
+import { hintOf } from '../../model/nearest-name.js';
+import { Refusal } from '../../model/refusal.js';
 import { identifierOf } from '../authenticate/signed-session.js';
 import { type AdminCommand, adminCommand, changedBy, declareCommand } from '../common/admin-command.js';
 import type { Policies } from '../policy/policies.js';
@@ -64,14 +66,41 @@ const targetOf = (
   }
 };
 
+/** The issuers whose sessions are accepted. Null: sessions may have any issuer, or none. */
+export type KnownIssuers = readonly string[] | null;
+
+/** A misspelt issuer would name a user that nobody is, and the one that was meant would keep every token. */
+const assertIssuer = (input: z.output<typeof revokeInput>, known: KnownIssuers): void => {
+  if (input.by !== 'user' || known === null || (input.issuer !== null && known.includes(input.issuer))) return;
+  const given = input.issuer === null ? 'Every session has an issuer' : `No session has the issuer "${input.issuer}"`;
+  throw new Refusal(
+    'INVALID_REQUEST_BODY',
+    `issuer: ${given}, so nothing was revoked (${hintOf(input.issuer ?? '', known, 'the configured issuers are')}). ` +
+      'For users of an issuer that was removed, revoke their tenants.',
+    { reason: 'issuer-not-configured' },
+  );
+};
+
+/** The gateway keeps no list of users: only tokens tell that a user was here. */
+const ofNobody =
+  'No token of this user worked, so the subject may be misspelt: it is the claim "sub" of the session. Sessions of this user from before now are refused.';
+
 /** `revoke` and `unrevoke`. */
-export const revocationCommands = (revocations: Revocations, policies: Policies): readonly AdminCommand[] => [
-  adminCommand(revoke, (input) =>
-    revocations.revoke(targetOf(input, policies), {
+export const revocationCommands = (
+  revocations: Revocations,
+  policies: Policies,
+  issuers: KnownIssuers,
+): readonly AdminCommand[] => [
+  adminCommand(revoke, async (input) => {
+    assertIssuer(input, issuers);
+    const answer = await revocations.revoke(targetOf(input, policies), {
       reason: input.reason,
       endsSessions: 'endsSessions' in input && input.endsSessions,
-    }),
-  ),
+    });
+    return input.by === 'user' && answer.revoked === 0
+      ? { ...answer, message: `${answer.message} ${ofNobody}` }
+      : answer;
+  }),
   adminCommand(unrevoke, async (input) => {
     const isLifted = await revocations.lift(targetOf(input, policies), { reason: input.reason });
     return {

@@ -33,8 +33,7 @@ const formsOf = (root: object, node: unknown): readonly Record<string, unknown>[
 };
 
 /** The fields that the schema has at the path. */
-const fieldsAt = (schema: z.ZodType, path: Path): readonly string[] => {
-  const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+const fieldsAt = (root: object, path: Path): readonly string[] => {
   let forms = formsOf(root, root);
   for (const part of path) {
     forms = forms.flatMap((form) => {
@@ -78,14 +77,16 @@ type Violation = { readonly offset: number; readonly path: Path; readonly words:
  * The violations of the schema, in the order of the file: of an unknown field also the one that was probably meant. At
  * most `mostFaults`.
  */
-export const findViolations = (source: Source, error: z.ZodError, schema: z.ZodType): readonly Violation[] =>
-  error.issues
-    .flatMap(meantIssues)
-    .slice(0, mostFaults)
+export const findViolations = (source: Source, error: z.ZodError, schema: z.ZodType): readonly Violation[] => {
+  const issues = error.issues.slice(0, mostFaults).flatMap(meantIssues).slice(0, mostFaults);
+  const isMisspelt = issues.some(({ code }) => code === 'unrecognized_keys');
+  // To write the schema as JSON takes time, and only the names of fields need it.
+  const root = isMisspelt ? z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) : {};
+  return issues
     .flatMap((issue): readonly Violation[] => {
       const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol');
       if (issue.code === 'unrecognized_keys') {
-        const known = fieldsAt(schema, path);
+        const known = fieldsAt(root, path);
         return issue.keys.slice(0, mostFaults).map((key) => ({
           offset: source.offsetOfKey(path, key),
           path: [...path, key],
@@ -96,6 +97,7 @@ export const findViolations = (source: Source, error: z.ZodError, schema: z.ZodT
     })
     .slice(0, mostFaults)
     .toSorted((left, right) => left.offset - right.offset);
+};
 
 /** The violations as faults with their lines. `what` is the kind of file. */
 export const schemaFaults = (
