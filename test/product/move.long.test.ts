@@ -1,0 +1,161 @@
+/**
+ * `guestlist move` with many tenants: killed again and again, with a target that goes away or is full; then the product
+ * starts on the target and answers what it answered before.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { migrateAll } from '../suites/metadata.js';
+import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { mountSmallDisk } from '../suites/small-disk.js';
+import { analyst, get, login, manager, openDashboard, post } from './guest.js';
+import { addTenants } from './metadata-world.js';
+import { contentAt, killOften, on, runMove } from './moving.js';
+import { type Product, runToEnd, startProduct } from './product.js';
+
+const tenants = Number(process.env.MOVE_TENANTS ?? '10000');
+const kills = Number(process.env.MOVE_KILLS ?? '6');
+const minutes = 60_000;
+
+const makeFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-move-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+};
+const makeServer = async (): Promise<string> => {
+  const { url, drop } = await createOwnDatabase();
+  onTestFinished(drop);
+  // The embedded database changes globals that the server's driver reads while it loads.
+  await on(url, async () => undefined);
+  return url;
+};
+const removeDatabase = async (folder: string): Promise<void> => {
+  await rm(join(folder, 'metadata'), { recursive: true });
+  await rm(join(folder, 'metadata.mark'), { force: true });
+};
+
+/** What callers of the product have: a key, a guest token, and the dashboards that a tenant sees. */
+const issueAll = async (product: Product) => {
+  const { url, credentials } = product;
+  const listed = await get<{ data: { name: string }[] }>(`${url}/api/v2/data-app`, credentials.serviceToken);
+  const dataAppName = listed.body.data.find(({ name }) => name !== 'bulk')?.name ?? '';
+  const made = await post<{ key: string }>(
+    `${url}/api/v2/data-app/api-tokens`,
+    { dataAppName, name: 'before the move' },
+    credentials.serviceToken,
+  );
+  const { token, embeds } = await login(product, analyst('LAX'));
+  const boards = await Promise.all(embeds.map(({ id }) => openDashboard(product, token, id)));
+  return { dataAppName, key: made.body.key, token, embeds, boards };
+};
+
+const expectSame = async (product: Product, issued: Awaited<ReturnType<typeof issueAll>>) => {
+  const { dataAppName, key, token, embeds, boards } = issued;
+  const again = await login(product, analyst('LAX'));
+  expect(again.embeds).toEqual(embeds);
+  expect(await Promise.all(embeds.map(({ id }) => openDashboard(product, again.token, id)))).toEqual(boards);
+  expect(await Promise.all(embeds.map(({ id }) => openDashboard(product, token, id)))).toEqual(boards);
+  const minted = await post(`${product.url}/api/v2/guest-token/create`, { dataAppName, clientId: 'LAX' }, key);
+  expect([minted.status, minted.text]).toEqual([200, minted.text]);
+  const audit = await runToEnd(['audit', 'verify'], {
+    GUESTLIST_DATA_DIR: product.dataDir,
+    PORT: new URL(product.url).port,
+  });
+  expect([audit.code, audit.output]).toEqual([0, audit.output]);
+};
+
+describe.skipIf(!(await isPostgresThere()))('many tenants', { timeout: 20 * minutes }, () => {
+  it('move from the folder to PostgreSQL and back through kills, and callers notice nothing', async () => {
+    const [folder, server] = [await makeFolder(), await makeServer()];
+    const first = await startProduct({ dataDir: folder, isEmbedded: true, loadsFlights: true });
+    const issued = await issueAll(first);
+    await login(first, manager('SFO'));
+    expect(await first.stop()).toBe(0);
+    await on(folder, (database) => addTenants(database, tenants, 10));
+    const before = await contentAt(folder);
+    await killOften({ folder, from: folder, to: server }, before, kills, tenants * 4 + 5_000);
+
+    const refused = await runToEnd(['serve'], { GUESTLIST_DATA_DIR: folder });
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('was moved to') });
+    const onServer = await startProduct({ dataDir: folder, env: { DATABASE_URL: server } });
+    await expectSame(onServer, issued);
+    expect(await onServer.stop()).toBe(0);
+
+    await removeDatabase(folder);
+    const later = await contentAt(server);
+    await killOften({ folder, from: server, to: folder }, later, kills, tenants * 4 + 5_000);
+    const moved = await runToEnd(['serve'], { GUESTLIST_DATA_DIR: folder, DATABASE_URL: server });
+    expect(moved).toMatchObject({ code: 1, output: expect.stringContaining('was moved to') });
+    const back = await startProduct({ dataDir: folder, isEmbedded: true });
+    await expectSame(back, issued);
+    expect(await back.stop()).toBe(0);
+  });
+});
+
+/** Passes connections on to the server until `cut`, which breaks them all. */
+const createRelay = async (target: URL) => {
+  const sockets = new Set<Socket>();
+  let bytes = 0;
+  const relay = createServer((client) => {
+    const server = connect(Number(target.port === '' ? 5432 : target.port), target.hostname);
+    for (const socket of [client, server]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => socket.destroy());
+    }
+    client.on('data', (chunk) => {
+      bytes += chunk.length;
+      if (bytes > 3_000_000) cut();
+    });
+    client.pipe(server).pipe(client);
+  });
+  const cut = (): void => {
+    relay.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  const address = relay.address();
+  const url = new URL(target);
+  url.port = String(typeof address === 'object' && address !== null ? address.port : 0);
+  return { url: url.href, cut };
+};
+
+describe.skipIf(!(await isPostgresThere()))('a target that fails', { timeout: 10 * minutes }, () => {
+  const fill = async (folder: string): Promise<void> =>
+    on(folder, async (database) => {
+      await migrateAll(database);
+      await addTenants(database, 2_000);
+    });
+
+  it('goes away while rows are copied: the source stays as it was, and the next run ends', async () => {
+    const [folder, server] = [await makeFolder(), await makeServer()];
+    await fill(folder);
+    const before = await contentAt(folder);
+    const relay = await createRelay(new URL(server));
+    onTestFinished(relay.cut);
+    const failed = await runMove({ folder, from: folder, to: relay.url });
+    expect([failed.code, failed.output]).toEqual([1, expect.stringMatching(/metadata database/)]);
+    expect(await contentAt(folder)).toEqual(before);
+    expect((await runMove({ folder, from: folder, to: server })).code).toBe(0);
+    expect(await contentAt(server)).toEqual(before);
+  });
+
+  it('is a folder on a full disk: the source stays as it was', async ({ skip }) => {
+    const disk = await mountSmallDisk(100);
+    if (disk === undefined) return skip();
+    onTestFinished(disk.remove);
+    const server = await makeServer();
+    await on(server, async (database) => {
+      await migrateAll(database);
+      await addTenants(database, 20_000);
+    });
+    const before = await contentAt(server);
+    const ends = { folder: disk.folder, from: server, to: disk.folder };
+    const failed = await runMove(ends);
+    expect([failed.code, failed.output]).toEqual([1, expect.stringContaining('guestlist: ')]);
+    expect(await contentAt(server)).toEqual(before);
+    await on(server, (database) => sql`update guestlist.data_apps set name = 'still'`.execute(database.connect()));
+  });
+});
