@@ -3,10 +3,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { draftDatamart } from '../../src/cli/init/draft.js';
 import { choosePort } from '../../src/cli/init/port.js';
 import { type Asking, askShared, askTenantTable } from '../../src/cli/init/questions.js';
-import { askWays } from '../../src/cli/init/ways.js';
+import { askWays, readPaths } from '../../src/cli/init/ways.js';
+import { draftDatamart } from '../../src/model/datamart/model-draft.js';
 import { proposeFor } from '../../src/model/datamart/source-proposals.js';
 import type { SourceTable } from '../../src/model/datamart/source-schema.js';
 
@@ -62,7 +62,10 @@ const terminal = (...places: readonly number[]) => {
     asked.push(question);
     return [];
   };
-  return { asked, asking: { select: choose, multiselect: many, isCancel: () => false } as unknown as Asking };
+  return {
+    asked,
+    asking: { select: choose, multiselect: many, isCancel: () => false } as unknown as NonNullable<Asking>,
+  };
 };
 
 test('without a name for tenants, the table that most others lead to is proposed first', async () => {
@@ -86,17 +89,28 @@ test('a table from which several keys lead to a tenant is asked about, and the t
   const { datamart, leftOut } = draftFor(paths);
   expect(namesOf(leftOut)).toEqual(['class_types']);
   expect(datamart.tables.find(({ tableName }) => tableName === 'bookings')?.tenancyPath).toBe('bookings.member_id');
-  // Otherwise two ways would lead from bookings to classes, and no metric could join them.
+  // The keys of the tenants make no second way from bookings to classes.
   expect(datamart.relationships.map(({ relationshipName }) => relationshipName)).toEqual([
-    ...['bookings.class_id', 'bookings.member_id', 'booking_notes.booking_id'],
+    ...['bookings.class_id', 'bookings.member_id', 'booking_notes.booking_id', 'classes.studio_id'],
+    'members.studio_id',
   ]);
 });
 
-test("init asks once for a table's tenant, and the table stays out if nobody knows or nobody is there", async () => {
+test("init asks once for a table's tenant, and the table stays out if nobody knows", async () => {
   const { asked, asking } = terminal(2);
   expect(await askWays(asking, draftFor)).toEqual(new Map());
   expect(asked).toHaveLength(1);
-  expect(await askWays(null, draftFor)).toEqual(new Map());
+});
+
+test('nothing is asked about a table whose way was named, and a wrong name is told with the right ones', async () => {
+  const { asked, asking } = terminal();
+  const given = readPaths(['bookings=class_id'], tables, proposals.relationships);
+  expect([...(await askWays(asking, draftFor, given))]).toEqual([['public.bookings', 'bookings.class_id']]);
+  expect(asked).toHaveLength(0);
+  expect(() => readPaths(['bookings=studio'], tables, proposals.relationships)).toThrow(
+    'the relationships of public.bookings are: bookings.class_id, bookings.member_id',
+  );
+  expect(() => readPaths(['bookings'], tables, proposals.relationships)).toThrow('there is no table ""');
 });
 
 test('a table that may hold the rows of tenants is not offered to be shared with all', async () => {

@@ -47,7 +47,7 @@ describe('a first dashboard without facts of rows', () => {
   test('has single values, counts over time, groups, a table, and filters, apart on twelve columns', () => {
     const { metrics, filters } = propose(owned(sales));
     expect(new Set(metrics.map(({ shape }) => shape))).toEqual(new Set(['value', 'time', 'groups', 'table']));
-    expect(metrics.map(({ name }) => name)).toContain('Amount: top 10 by region');
+    expect(metrics.map(({ name }) => name)).toContain('Revenue: top 10 by region');
     expect(filters.map(({ applyOnTables: [column] }) => column?.columnName)).toEqual(['sold_at', 'region']);
     const cards = layOut(metrics);
     for (const a of cards) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { proposeFor } from '../../src/model/datamart/source-proposals.js';
+import { proposalsAbout, proposeModel } from '../../src/model/datamart/proposed-model.js';
 import type { SourceTable } from '../../src/model/datamart/source-schema.js';
-import { findTables, proposalsAbout } from '../../src/model/datamart/source-search.js';
+import { findTables } from '../../src/model/datamart/source-search.js';
 
 const table = (tableName: string, columnNames: readonly string[]): SourceTable => ({
   schemaName: 'Shop',
@@ -34,7 +34,7 @@ test.each([
 describe('proposals about listed tables', () => {
   const about = (...names: readonly string[]) => {
     const listed = tables.filter(({ tableName }) => names.includes(tableName));
-    const { relationships, tenantTables, clientColumns } = proposalsAbout(proposeFor(tables), listed);
+    const { relationships, tenantTables, clientColumns } = proposalsAbout(proposeModel(tables), listed);
     return {
       relationships: relationships.map(({ relationshipName }) => relationshipName),
       tenantTables: tenantTables.map(({ tableName }) => tableName),

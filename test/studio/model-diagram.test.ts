@@ -211,6 +211,7 @@ describe('a new model', () => {
         },
       ],
       clientColumns: [],
+      tenancyPaths: [],
     },
   });
   const states = (of: ModelDraft) => tenancyOf(storedOf(of), keysOfDraft(of)).map(stateOf);

@@ -7,18 +7,19 @@ import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { createEngine } from '../../engine/engine.js';
 import type { Facts } from '../../model/dashboard/first/facts.js';
 import { type FirstDashboard, type FirstMetric, firstDashboard } from '../../model/dashboard/first/first-dashboard.js';
+import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
+import { type Draft, draftByBestWays, draftDatamart } from '../../model/datamart/model-draft.js';
 import { proposeFor } from '../../model/datamart/source-proposals.js';
 import { offeredTables, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import { Refusal } from '../../model/refusal.js';
 import { presetNames } from '../../platform/config/presets.js';
 import { systemClock } from '../../platform/work/time.js';
-import { readCount, readNames } from '../kit/declare.js';
+import { collect, readCount, readNames } from '../kit/declare.js';
 import { WrongCall } from '../kit/exit.js';
 import { withProgress } from '../kit/terminal.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
 import { type AskMetric, createAsk } from './ask.js';
-import { type Choices, type Draft, draftDatamart } from './draft.js';
 import { findFacts } from './facts.js';
 import {
   environmentFile,
@@ -41,11 +42,13 @@ import {
   askOrigin,
   askShared,
   askTenantTable,
+  askWanted,
   type Flags,
+  withoutTables,
 } from './questions.js';
 import { draftReport, tablesReport } from './report.js';
 import { nameOf, placeOf, readDatabaseUrl, urlExamples } from './source.js';
-import { askWays } from './ways.js';
+import { askWays, type Paths, readPaths } from './ways.js';
 
 /** Files that a second `init` would overwrite. */
 const ownFiles = [
@@ -110,9 +113,14 @@ const withSource = async <R>(connection: DatasourceConnection, work: (source: So
 
 type Chosen = { readonly draft: Draft; readonly facts: Facts };
 
-const chooseTables = async (asking: Asking, flags: Flags, { connection, tables, ask }: Source): Promise<Chosen> => {
-  if (tables.length === 0) throw new WrongCall(`${placeOf(connection)} has no table that this user may read`);
-  console.log(`\n${tables.length} tables in ${placeOf(connection)}\n${tablesReport(tables)}\n`);
+const chooseTables = async (
+  asking: Asking,
+  flags: Flags,
+  { connection, tables: all, ask }: Source,
+): Promise<Chosen> => {
+  if (all.length === 0) throw new WrongCall(`${placeOf(connection)} has no table that this user may read`);
+  console.log(`\n${all.length} tables in ${placeOf(connection)}\n${tablesReport(all)}\n`);
+  const tables = withoutTables(all, flags.withoutTable);
   const proposals = proposeFor(tables);
   const tenants = await askTenantTable(asking, flags, tables, proposals);
   const clientColumn = await askClientColumn(asking, flags, tables, tenants, proposals);
@@ -122,15 +130,41 @@ const chooseTables = async (asking: Asking, flags: Flags, { connection, tables, 
     keyColumn: tenants.keyColumn,
     clientColumn,
   };
-  const draftFor = (paths: Choices['paths'], shared: readonly string[] = []): Draft =>
-    draftDatamart(tables, proposals.relationships, { ...choices, paths, shared });
-  const paths = await askWays(asking, draftFor);
+  const given = readPaths(flags.tenancyPath ?? [], tables, proposals.relationships);
+  const draftFor = (paths: Paths, shared: readonly string[] = [], wanted = tables): Draft =>
+    draftDatamart(wanted, proposals.relationships, { ...choices, paths, shared });
+  const paths =
+    asking === null
+      ? draftByBestWays(tables, proposals.relationships, { ...choices, paths: given, shared: [] }).paths
+      : await askWays(asking, draftFor, given);
   const shared = await askShared(asking, flags, tables, draftFor(paths).leftOut);
-  const draft = draftFor(paths, shared);
-  const facts = await findFacts(ask, draft.datamart, tables);
-  console.log(`${draftReport(draft, facts)}\n`);
-  return { draft, facts };
+  const draft = await askTables(asking, { tables, draftFor: (wanted) => draftFor(paths, shared, wanted) }, (whole) =>
+    console.log(`${draftReport(whole, paths, given)}\n`),
+  );
+  return { draft, facts: await findFacts(ask, draft.datamart, tables) };
 };
+
+type Drafting = {
+  readonly tables: readonly SourceTable[];
+  readonly draftFor: (tables: readonly SourceTable[]) => Draft;
+};
+
+/** Shows the draft, and leaves out of it what the operator does not want. */
+const askTables = async (
+  asking: Asking,
+  { tables, draftFor }: Drafting,
+  show: (draft: Draft) => void,
+): Promise<Draft> => {
+  const whole = draftFor(tables);
+  show(whole);
+  const names = whole.datamart.tables.filter((table) => !isTenants(whole, table)).map(qualifiedName);
+  const wanted = await askWanted(asking, 'These tables will be in the model. Deselect what you do not want.', names);
+  const dropped = names.filter((name) => !wanted.includes(name));
+  return dropped.length === 0 ? whole : draftFor(tables.filter((table) => !dropped.includes(qualifiedName(table))));
+};
+
+const isTenants = ({ datamart: { tenancy } }: Draft, table: TableRef): boolean =>
+  tenancy?.tenancyLevel === 'TABLE' && sameTable(table, tenancy);
 
 type Tried = { readonly dashboard: FirstDashboard; readonly refused: readonly string[] };
 
@@ -159,6 +193,24 @@ const tryDashboard = async (ask: AskMetric, { draft, facts }: Chosen): Promise<T
     }),
   );
   return { dashboard: { metrics: kept.flat(), filters }, refused };
+};
+
+/** Leaves out the charts that nobody wants. Throws WrongCall for a name that no chart has, and if none is left. */
+const askCharts = async (
+  asking: Asking,
+  { without = [] }: Flags,
+  { metrics, filters }: FirstDashboard,
+): Promise<FirstDashboard> => {
+  const names = metrics.map(({ name }) => name);
+  const unknown = without.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new WrongCall(`--without "${unknown}": there is no such chart. The charts are: ${names.join('; ')}`);
+  }
+  const left = names.filter((name) => !without.includes(name));
+  const wanted = await askWanted(asking, 'These charts will be made. Deselect what you do not want.', left);
+  const kept = metrics.filter(({ name }) => wanted.includes(name));
+  if (kept.length === 0) throw new WrongCall('no chart is left: a dashboard needs at least one');
+  return { metrics: kept, filters };
 };
 
 const writeAll = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
@@ -247,10 +299,11 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
   await withSource(connection, async (source) => {
     const chosen = await chooseTables(asking, values, source);
     const origin = await askOrigin(asking, values, trialOrigin);
-    const tried = await withProgress((say) => {
+    const all = await withProgress((say) => {
       say('trying the charts on your data');
       return tryDashboard(source.ask, chosen);
     });
+    const tried = { ...all, dashboard: await askCharts(asking, values, all.dashboard) };
     // What says in a provider's session that a user is restricted, only the host knows.
     const restricted =
       login === null ? (tried.dashboard.filters.find(({ dataType }) => dataType === 'string') ?? null) : null;
@@ -292,6 +345,13 @@ A table whose rows have no tenant is left out, and init says why. Without a term
       'tables whose every row all tenants may read, with commas between them; none if left out',
       readNames,
     )
+    .option(
+      '--tenancy-path <table=relationship>',
+      'for a table from which several ways lead to a tenant: the one to follow (repeatable); the best if left out',
+      collect,
+    )
+    .option('--without-table <tables>', 'tables to leave out of the model, with commas between them', readNames)
+    .option('--without <chart>', 'a chart to leave out of the dashboard, by its name (repeatable)', collect)
     .option('--origin <origin>', `where your pages run; ${trialOrigin} if left out`)
     .option('--claim <name>', 'the claim of your sessions that holds the tenant', readClaim, 'tenant_id')
     .option('--login <provider>', `your login provider: ${presetNames.join(', ')}`, readLogin)

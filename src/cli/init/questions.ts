@@ -1,5 +1,6 @@
 /** What `init` needs to know: from flags, from questions at a terminal, or as the schema proposes. */
 import { qualifiedName } from '../../model/datamart/datamart.js';
+import type { LeftOut } from '../../model/datamart/model-draft.js';
 import {
   countLeadingTo,
   type ProposedTenantTable,
@@ -7,7 +8,6 @@ import {
 } from '../../model/datamart/source-proposals.js';
 import type { SourceTable } from '../../model/datamart/source-schema.js';
 import { WrongCall } from '../kit/exit.js';
-import type { LeftOut } from './draft.js';
 import { urlExamples } from './source.js';
 
 export type Flags = {
@@ -15,6 +15,10 @@ export type Flags = {
   readonly tenantTable?: string;
   readonly clientColumn?: string;
   readonly shared?: readonly string[];
+  /** `table=relationship`. */
+  readonly tenancyPath?: readonly string[];
+  readonly withoutTable?: readonly string[];
+  readonly without?: readonly string[];
   readonly origin?: string;
 };
 
@@ -48,7 +52,7 @@ export const askDatabase = async (asking: Asking, { database }: Flags): Promise<
 
 export type TenantChoice = { readonly table: SourceTable; readonly keyColumn: string };
 
-const findTable = (tables: readonly SourceTable[], name: string): SourceTable => {
+export const findTable = (tables: readonly SourceTable[], name: string): SourceTable => {
   const found = tables.filter((table) => table.tableName === name || qualifiedName(table) === name);
   const [only, other] = found;
   if (only === undefined) {
@@ -161,6 +165,29 @@ export const askClientColumn = async (
   ];
   const chosen = await answerTo(asking, asking.select({ message, options }));
   return chosen === foreignKeysOnly ? undefined : String(chosen);
+};
+
+/** The tables without those that nobody wants. Only flags say so before the report; the terminal is asked after it. */
+export const withoutTables = (
+  tables: readonly SourceTable[],
+  names: readonly string[] = [],
+): readonly SourceTable[] => {
+  const dropped = names.map((name) => findTable(tables, name));
+  return tables.filter((table) => !dropped.includes(table));
+};
+
+/** Returns the items that are wanted. Without a terminal: all. */
+export const askWanted = async (
+  asking: Asking,
+  message: string,
+  names: readonly string[],
+): Promise<readonly string[]> => {
+  if (asking === null || names.length === 0) return names;
+  const options = names.map((value) => ({ value, label: value }));
+  return answerTo(
+    asking,
+    asking.multiselect({ message, options, initialValues: [...names], required: false, maxItems: 12 }),
+  );
 };
 
 /** Names of the tables that all tenants may read. Nothing is shared unless somebody says so. */

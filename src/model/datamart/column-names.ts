@@ -82,3 +82,10 @@ export const tenantWordOf = (columnName: string): string | null => {
   const word = wordsOf(identifiedBy(columnName) ?? columnName).at(-1) ?? '';
   return tenantRank(word) === null ? null : word;
 };
+
+const persons: ReadonlySet<string> = new Set([
+  ...['user', 'person', 'people', 'member', 'employee', 'contact', 'profile', 'identity', 'login', 'staff'],
+]);
+
+/** Whether a table of this name may hold people. */
+export const isPerson = (tableName: string): boolean => persons.has(singularName(tableName).split(' ').at(-1) ?? '');

@@ -1,8 +1,8 @@
 /** Datasources: create, replace, list and sync. A datasource is stored only after a successful connection. */
 import type { ColumnRef } from '../../model/datamart/datamart.js';
-import { proposeFor, type SourceProposals } from '../../model/datamart/source-proposals.js';
+import { type ProposedModel, proposalsAbout, proposeModel } from '../../model/datamart/proposed-model.js';
 import { offeredTables, type SourceTable, withoutEstimate } from '../../model/datamart/source-schema.js';
-import { findTables, proposalsAbout } from '../../model/datamart/source-search.js';
+import { findTables } from '../../model/datamart/source-search.js';
 import { type ServiceCaller, seesData } from '../../model/guest/caller.js';
 import { readHost } from '../../model/host.js';
 import {
@@ -183,7 +183,7 @@ export const listDatasourceTables =
     readonly datasourceType: Datasource['datasourceType'];
     readonly tableCount: number;
     readonly tables: readonly SourceTable[];
-    readonly proposals: SourceProposals;
+    readonly proposals: ProposedModel;
   }> => {
     const datasource = await store.datasources.findByName(name);
     if (datasource === undefined) throw unknown(name);
@@ -191,7 +191,7 @@ export const listDatasourceTables =
     const all = seesData(caller) ? read : read.map(withoutEstimate);
     const found = findTables(all, search ?? '');
     const tables = pageItems(found, paging);
-    const proposals = proposeFor(all);
+    const proposals = proposeModel(all);
     return {
       name: datasource.name,
       datasourceType: datasource.datasourceType,

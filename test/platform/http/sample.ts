@@ -344,7 +344,7 @@ export const sampleHandlers: Handlers = {
     datasourceType: 'POSTGRES',
     tableCount: 0,
     tables: [],
-    proposals: { relationships: [], tenantTables: [], clientColumns: [] },
+    proposals: { relationships: [], tenantTables: [], clientColumns: [], tenancyPaths: [] },
   }),
   createWorkspace: async () => workspace,
   updateWorkspace: async () => workspace,

@@ -31,6 +31,15 @@ export const factsOf = ({ tables }: Facts, ref: TableRef): TableFacts | undefine
 
 /** More values than one chart shows, so that a chart of them names the greatest ones. */
 const unknownValues = 20;
+
+/** An enum tells its values by its type, as databases write it. */
+const valuesOf = ({ columns }: DatamartTable, name: string): number => {
+  const column = columns.find(({ columnName }) => columnName === name);
+  if (column?.kind === 'boolean') return 2;
+  const values = column?.kind === 'enum' ? column.datatype.match(/'(?:[^']|'')*'/g) : null;
+  return values?.length ?? unknownValues;
+};
+
 const unknownSpan = { from: '', to: '' };
 
 /**
@@ -55,7 +64,7 @@ export const factsWithoutRows = (
         isOwned: tenancy.kind !== 'shared',
         isTenants: tenancy.kind === 'master',
         rows: Math.max(1, source.estimatedRows ?? 1),
-        distinct: new Map(roles.categories.map((name) => [name, unknownValues])),
+        distinct: new Map(roles.categories.map((name) => [name, valuesOf(shown, name)])),
         spans: new Map(roles.dates.map((name) => [name, unknownSpan])),
       },
     ];

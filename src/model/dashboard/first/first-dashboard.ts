@@ -1,12 +1,15 @@
-/** The first dashboard, from the tables of a draft and what their rows look like: single values, counts over time, groups, a table. Pure. */
+/** The first dashboard, from the tables of a draft and what their rows look like: single values, sums over time, groups, a table. Pure. */
 
-import { wordsOf } from '../../datamart/column-names.js';
-import { type ColumnRef, type Datamart, sameTable, type TableRef } from '../../datamart/datamart.js';
+import { singularName, wordsOf } from '../../datamart/column-names.js';
+import { type Datamart, sameTable, type TableRef } from '../../datamart/datamart.js';
 import { labelColumnOf } from '../../datamart/source-proposals.js';
 import type { Period } from '../../filter/period.js';
 import type { DashboardFilter } from '../dashboard.js';
 import type { Dimension, Measure, VisualDefinition } from '../metric.js';
-import { type Facts, factsOf, type TableFacts } from './facts.js';
+import type { Facts, TableFacts } from './facts.js';
+import { type Group, groupsOf, reachable } from './groups.js';
+import { amountOf, columnOf, countOf, hasOwnTotal, labelOf, totalOf } from './measures.js';
+import { isPersonTable, isStage, namesRows } from './roles.js';
 
 export type FirstMetric = {
   readonly metricId: string;
@@ -17,13 +20,8 @@ export type FirstMetric = {
 
 export type FirstDashboard = {
   readonly metrics: readonly FirstMetric[];
+  /** The texts among them are kinds of rows, so that the policy may restrict people to one. */
   readonly filters: readonly DashboardFilter[];
-};
-
-/** Words of a name as a label: `ship_country` is `Ship country`. */
-const labelOf = (name: string): string => {
-  const text = wordsOf(name).join(' ');
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 };
 
 const idOf = (name: string): string => wordsOf(name).join('-') || 'metric';
@@ -44,7 +42,6 @@ export const metricOf = (parts: Partial<VisualDefinition> & Pick<VisualDefinitio
 });
 
 const refOf = ({ table: { schemaName, tableName } }: TableFacts): TableRef => ({ schemaName, tableName });
-const columnOf = (facts: TableFacts, columnName: string): ColumnRef => ({ ...refOf(facts), columnName });
 
 const dayMs = 86_400_000;
 
@@ -58,168 +55,236 @@ const grainOf = ({ from, to }: { readonly from: string; readonly to: string }): 
   return days <= 8_000 ? 'quarter' : 'year';
 };
 
-/** The table whose rows are counted over time: that with the most rows among those that have a date. */
-const timelineOf = ({ tables }: Facts): TableFacts | undefined => {
-  const events = tables.filter(({ isOwned, isTenants, rows }) => isOwned && !isTenants && rows > 0);
-  const [dated] = events
-    .filter(({ roles, spans }) => roles.dates.some((name) => spans.has(name)))
-    .toSorted((a, b) => b.rows - a.rows);
-  return dated ?? events.toSorted((a, b) => b.rows - a.rows)[0];
-};
-
 const dateOf = (facts: TableFacts): string | undefined => facts.roles.dates.find((name) => facts.spans.has(name));
 
-/** Tables that a row of this table has one row of, by many-to-one relationships; itself first. */
-const reachable = (datamart: Datamart, facts: Facts, from: TableFacts): readonly TableFacts[] => {
-  const reached = [from];
-  for (const near of reached) {
-    for (const { parent, child, cardinality } of datamart.relationships) {
-      const next = sameTable(parent, near.table) && cardinality !== null ? factsOf(facts, child) : undefined;
-      if (next !== undefined && !reached.includes(next)) reached.push(next);
-    }
-  }
-  return reached;
+/** Rows that happened, with the table in which they add up to something: itself, or its lines. */
+type Subject = {
+  readonly timeline: TableFacts;
+  readonly detail: TableFacts;
+  readonly total: Measure | null;
+  readonly groups: readonly Group[];
 };
 
-const isPlainName = (name: string): boolean => /^[a-z_][a-z0-9_]*$/.test(name);
-
-/** What a table adds up to: a quantity times its price, else its first amount; null if it has neither. */
-const totalOf = ({ table, roles }: TableFacts): Measure | null => {
-  const quantity = roles.amounts.find((name) => /^(quantity|qty)$/.test(wordsOf(name).join(' ')));
-  const price = roles.levels.find((name) => /^(unit )?price$/.test(wordsOf(name).join(' ')));
-  if (quantity !== undefined && price !== undefined && [table.tableName, quantity, price].every(isPlainName)) {
-    const [a, b] = [quantity, price].map((name) => `${table.tableName}.${name}`);
-    return { name: `${labelOf(quantity)} × ${labelOf(price).toLowerCase()}`, expression: `SUM(${a} * ${b})` };
-  }
-  const [amount] = roles.amounts;
-  const { schemaName, tableName } = table;
-  return amount === undefined
-    ? null
-    : { name: labelOf(amount), aggregate: 'SUM', column: { schemaName, tableName, columnName: amount } };
-};
-
-/** Table of the totals: the one with the most rows that adds up to something and leads to the timeline. */
+/** Table of the totals: the timeline itself, or its lines: rows of their own without a date, of which it has many. */
 const detailOf = (datamart: Datamart, facts: Facts, timeline: TableFacts): TableFacts => {
+  if (hasOwnTotal(timeline)) return timeline;
   const [detail] = facts.tables
     .filter((one) => one.isOwned && !one.isTenants && one.rows > 0 && totalOf(one) !== null)
-    .filter((one) => reachable(datamart, facts, one).includes(timeline))
+    .filter((one) => dateOf(one) === undefined && isPartOf(datamart, one, timeline))
     .toSorted((a, b) => b.rows - a.rows);
   return detail ?? timeline;
 };
 
-type Group = {
-  readonly facts: TableFacts;
-  readonly columnName: string;
-  readonly values: number;
-  readonly name: string;
+const isPartOf = ({ relationships }: Datamart, part: TableFacts, whole: TableFacts): boolean =>
+  relationships.some(
+    ({ parent, child, cardinality }) =>
+      cardinality === 'ManyToOne' && sameTable(parent, part.table) && sameTable(child, whole.table),
+  );
+
+const subjectOf = (datamart: Datamart, facts: Facts, timeline: TableFacts): Subject => {
+  const detail = detailOf(datamart, facts, timeline);
+  return { timeline, detail, total: totalOf(detail), groups: groupsOf(datamart, facts, detail) };
 };
 
-/** Columns to group by: names of what rows refer to, then texts with few values. */
-const groupsOf = (datamart: Datamart, facts: Facts, detail: TableFacts): readonly Group[] =>
-  reachable(datamart, facts, detail)
-    .filter(({ isTenants }) => !isTenants)
-    .flatMap((one) => {
-      const label = one === detail ? null : labelColumnOf(one.source);
-      return one.roles.categories.map((columnName) => {
-        const values = one.distinct.get(columnName) ?? 0;
-        const isLabel = columnName === label;
-        const tableWord = labelOf(one.table.tableName);
-        const name =
-          isLabel && !one.isOwned
-            ? labelOf(
-                wordsOf(columnName)
-                  .join(' ')
-                  .replace(/ name$/, ''),
-              )
-            : labelOf(columnName);
-        return { facts: one, columnName, values, isLabel, name: name === 'Name' ? tableWord : name };
-      });
-    })
-    .filter(({ values, isLabel }) => values >= 2 && (isLabel || values <= 40))
-    // Few values first: they make the most readable chart. What a row refers to comes before what it says itself.
-    .toSorted((a, b) => Number(b.isLabel) - Number(a.isLabel) || Number(a.values > 12) - Number(b.values > 12));
+/**
+ * The subjects as they are shown together: each card begins at a table with a date, so that the filter of dates reaches
+ * it.
+ */
+const together = (subjects: readonly Subject[]): readonly Subject[] =>
+  subjects.length === 1 ? subjects : subjects.map((one) => ({ ...one, detail: one.timeline }));
 
-const dimensionOf = ({ facts, columnName, name }: Group): Dimension => ({ name, column: columnOf(facts, columnName) });
+const sameGroup = (a: Group, b: Group): boolean =>
+  sameTable(a.facts.table, b.facts.table) && a.columnName === b.columnName;
 
-const valueMetrics = (timeline: TableFacts, detail: TableFacts, total: Measure | null): readonly FirstMetric[] => {
-  const counted = labelOf(timeline.table.tableName);
-  const single = (name: string, from: TableFacts, measure: Measure): FirstMetric => ({
-    metricId: idOf(`total ${name}`),
-    name,
-    shape: 'value',
-    definition: metricOf({ from: refOf(from), chart: { type: 'singleValue', format: 'number' }, measures: [measure] }),
-  });
-  const level = [...timeline.roles.amounts, ...timeline.roles.levels][0];
-  return [
-    single(counted, timeline, { name: counted, aggregate: 'COUNT' }),
-    ...(total === null ? [] : [single(total.name, detail, total)]),
-    ...(level === undefined
-      ? []
-      : [
-          single(`Average ${labelOf(level).toLowerCase()}`, timeline, {
-            name: `Average ${labelOf(level).toLowerCase()}`,
-            aggregate: 'AVG',
-            column: columnOf(timeline, level),
-          }),
-        ]),
-  ];
+/**
+ * What could be shown, the best first: what adds up to something before what is only counted, and then what has the most
+ * rows. Tables of people and views are the last resort.
+ */
+const candidates = (datamart: Datamart, facts: Facts): readonly Subject[] => {
+  const worthIt = facts.tables.filter(({ isOwned, isTenants, rows }) => isOwned && !isTenants && rows > 0);
+  const happened = worthIt.filter(({ table, source }) => !isPersonTable(table.tableName) && source.kind !== 'view');
+  const dated = (of: readonly TableFacts[]) => of.filter((one) => dateOf(one) !== undefined);
+  const found = [dated(happened), dated(worthIt), happened, worthIt].find((list) => list.length > 0) ?? [];
+  const scoreOf = ({ total, groups }: Subject): number =>
+    Number(total !== null) * 2 + Number(groups.some(({ isCategory }) => isCategory));
+  return found
+    .map((timeline) => subjectOf(datamart, facts, timeline))
+    .toSorted((a, b) => scoreOf(b) - scoreOf(a) || b.timeline.rows - a.timeline.rows);
 };
 
-const timeMetrics = (timeline: TableFacts, detail: TableFacts, total: Measure | null): readonly FirstMetric[] => {
+type Chosen = { readonly subjects: readonly Subject[]; readonly category: Group | null };
+
+const mostSubjects = 4;
+const fewestTogether = 3;
+
+/**
+ * Chooses subjects, and a category by which all of them can be filtered, because a filter that does not reach a card
+ * fails there. Without a category that reaches three of them, the best subjects are shown and none is filtered by text.
+ */
+const choose = (all: readonly Subject[]): Chosen => {
+  const categories = (all[0]?.groups ?? []).filter(({ isCategory }) => isCategory);
+  const reached = categories.map((category) => ({
+    category,
+    subjects: all.filter(({ groups }) => groups.some((one) => sameGroup(one, category))),
+  }));
+  const [best] = reached.toSorted((a, b) => b.subjects.length - a.subjects.length);
+  const isEnough = best !== undefined && best.subjects.length >= Math.min(fewestTogether, all.length);
+  const { subjects, category } = isEnough ? best : { subjects: all, category: null };
+  return { subjects: together(subjects.slice(0, mostSubjects)), category };
+};
+
+const single = (name: string, from: TableFacts, measure: Measure): FirstMetric => ({
+  metricId: idOf(`total ${name}`),
+  name,
+  shape: 'value',
+  definition: metricOf({ from: refOf(from), chart: { type: 'singleValue', format: 'number' }, measures: [measure] }),
+});
+
+const counted = ({ timeline }: Subject): FirstMetric => {
+  const measure = countOf(timeline);
+  return single(measure.name, timeline, measure);
+};
+
+const summed = ({ detail, total }: Subject): readonly FirstMetric[] =>
+  total === null ? [] : [single(total.name, detail, total)];
+
+const average = ({ timeline }: Subject): readonly FirstMetric[] => {
+  const level = [amountOf(timeline), ...timeline.roles.levels].find((name) => name !== undefined);
+  if (level === undefined) return [];
+  const name = `Average ${labelOf(level).toLowerCase()}`;
+  return [single(name, timeline, { name, aggregate: 'AVG', column: columnOf(timeline, level) })];
+};
+
+/** What each subject comes to; of a single subject also how many, and its average. */
+const valueMetrics = (subjects: readonly Subject[]): readonly FirstMetric[] => {
+  const [main, ...others] = subjects;
+  if (main === undefined) return [];
+  const mostly = subjects.map((one) => summed(one)[0] ?? counted(one));
+  const more = [counted(main), ...average(main)];
+  return (others.length === 0 ? [counted(main), ...summed(main), ...average(main)] : [...mostly, ...more]).slice(0, 3);
+};
+
+const line = ({ timeline }: Subject, from: TableFacts, measure: Measure): readonly FirstMetric[] => {
   const date = dateOf(timeline);
   const span = date === undefined ? undefined : timeline.spans.get(date);
   if (date === undefined || span === undefined) return [];
   const grain = grainOf(span);
   const dimension: Dimension = { name: labelOf(grain), column: columnOf(timeline, date), grain };
-  const line = (from: TableFacts, measure: Measure): FirstMetric => ({
-    metricId: idOf(`${measure.name} by ${grain}`),
-    name: `${measure.name} by ${grain}`,
-    shape: 'time',
-    definition: metricOf({
-      from: refOf(from),
-      chart: { type: 'line', format: 'number' },
-      dimensions: [dimension],
-      measures: [measure],
-      sort: [{ name: dimension.name, direction: 'ASC' }],
-    }),
-  });
-  const counted: Measure = { name: labelOf(timeline.table.tableName), aggregate: 'COUNT' };
-  return [line(timeline, counted), ...(total === null ? [] : [line(detail, total)])];
+  return [
+    {
+      metricId: idOf(`${measure.name} by ${grain}`),
+      name: `${measure.name} by ${grain}`,
+      shape: 'time',
+      definition: metricOf({
+        from: refOf(from),
+        chart: { type: 'line', format: 'number' },
+        dimensions: [dimension],
+        measures: [measure],
+        sort: [{ name: dimension.name, direction: 'ASC' }],
+      }),
+    },
+  ];
 };
 
-const groupMetric = (detail: TableFacts, total: Measure | null, group: Group): FirstMetric => {
-  const measure: Measure = total ?? { name: labelOf(detail.table.tableName), aggregate: 'COUNT' };
-  const title =
-    group.values > 10
-      ? `${measure.name}: top 10 by ${group.name.toLowerCase()}`
-      : `${measure.name} by ${group.name.toLowerCase()}`;
+const timeMetrics = (subjects: readonly Subject[]): readonly FirstMetric[] => {
+  const totals = subjects.flatMap((one) => (one.total === null ? [] : line(one, one.detail, one.total)));
+  const counts = subjects
+    .toSorted((a, b) => Number(a.total !== null) - Number(b.total !== null))
+    .flatMap((one) => line(one, one.timeline, countOf(one.timeline)));
+  const isAlone = subjects.length === 1;
+  return (isAlone ? [...counts, ...totals] : [...totals, ...counts]).slice(0, 2);
+};
+
+type ChartOf = 'funnel' | 'doughnut' | 'bar';
+
+/** The stages that rows pass, in the order that their enum declares. */
+const funnelOf = (subjects: readonly Subject[]): Group | undefined =>
+  subjects
+    .flatMap(({ groups }) => groups)
+    .find(
+      ({ facts, columnName, values, isOrdered }) => facts.isOwned && isOrdered && isStage(columnName) && values >= 3,
+    );
+
+const groupMetric = (from: TableFacts, measure: Measure, group: Group, type: ChartOf): FirstMetric => {
+  const by = group.name.toLowerCase();
+  const isCut = group.values > 10 && type === 'bar';
+  const sort =
+    type === 'funnel'
+      ? { name: group.name, direction: 'ASC' as const }
+      : { name: measure.name, direction: 'DESC' as const };
   return {
     metricId: idOf(`${measure.name} by ${group.name}`),
-    name: title,
+    name: isCut ? `${measure.name}: top 10 by ${by}` : `${measure.name} by ${by}`,
     shape: 'groups',
     definition: metricOf({
-      from: refOf(detail),
-      chart: { type: 'bar', format: 'number' },
-      dimensions: [dimensionOf(group)],
+      from: refOf(from),
+      chart: { type, format: 'number' },
+      dimensions: [{ name: group.name, column: columnOf(group.facts, group.columnName) }],
       measures: [measure],
-      sort: [{ name: measure.name, direction: 'DESC' }],
-      limit: 10,
+      sort: [sort],
+      limit: type === 'bar' ? 10 : null,
     }),
   };
 };
 
-/** The latest rows of the timeline, by its key and date. */
-const latestMetric = (timeline: TableFacts): readonly FirstMetric[] => {
+const maxGroups = { alone: 3, together: 4 } as const;
+
+/** A funnel, and one group of each subject after the other. No column is there twice, and one chart is a share. */
+const groupMetrics = (subjects: readonly Subject[]): readonly FirstMetric[] => {
+  const stage = funnelOf(subjects);
+  const most = (subjects.length === 1 ? maxGroups.alone : maxGroups.together) - (stage === undefined ? 0 : 1);
+  const taken: { readonly subject: Subject; readonly group: Group }[] = [];
+  const isFree = (one: Group): boolean =>
+    ![...taken.map(({ group }) => group), ...(stage === undefined ? [] : [stage])].some((other) =>
+      sameGroup(other, one),
+    );
+  for (let round = 0; round < most && taken.length < most; round += 1) {
+    for (const subject of subjects) {
+      const group = subject.groups.find(isFree);
+      if (group !== undefined && taken.length < most) taken.push({ subject, group });
+    }
+  }
+  const share = taken.find(({ group: { isCategory, values } }) => isCategory && values <= 6);
+  const charts = taken.map((one) => {
+    const { detail, timeline, total } = one.subject;
+    const type = one === share ? 'doughnut' : 'bar';
+    return total === null
+      ? groupMetric(timeline, countOf(timeline), one.group, type)
+      : groupMetric(detail, total, one.group, type);
+  });
+  return stage === undefined
+    ? charts
+    : [groupMetric(stage.facts, countOf(stage.facts), ofItsOwn(stage), 'funnel'), ...charts];
+};
+
+/** The group as the table itself calls it: the status of tasks by `Status`. */
+const ofItsOwn = (group: Group): Group => ({ ...group, name: labelOf(group.columnName) });
+
+/** Names of what rows refer to, where their keys would say nothing. */
+const namesFor = (datamart: Datamart, facts: Facts, from: TableFacts): readonly Dimension[] =>
+  reachable(datamart, facts, from)
+    .filter((one) => one !== from && !one.isTenants)
+    .flatMap((one) => {
+      const label = labelColumnOf(one.source);
+      const isShown = label !== null && one.table.columns.some(({ columnName }) => columnName === label);
+      return isShown ? [{ name: labelOf(singularName(one.table.tableName)), column: columnOf(one, label) }] : [];
+    });
+
+/** The latest rows: when, what they refer to, what they are called, and of which kind. No keys, which people cannot read. */
+const latestMetric = (datamart: Datamart, facts: Facts, { timeline }: Subject): readonly FirstMetric[] => {
   const date = dateOf(timeline);
-  const [key, ...otherKeys] = timeline.source.primaryKey;
-  if (date === undefined || key === undefined || otherKeys.length > 0) return [];
-  // What is the same in every row of a tenant tells that tenant nothing.
-  const varied = timeline.roles.categories.filter((name) => (timeline.distinct.get(name) ?? 0) > 1);
-  const otherDates = timeline.roles.dates.filter((name) => name !== date && timeline.spans.has(name));
-  const shown = [...otherDates.slice(0, 2), ...varied.slice(0, 3)];
-  const [amount] = timeline.roles.amounts;
+  if (date === undefined) return [];
   const name = `Latest ${labelOf(timeline.table.tableName).toLowerCase()}`;
-  const dateName = labelOf(date);
+  const otherDates = timeline.roles.dates.filter((one) => one !== date && timeline.spans.has(one));
+  // What is the same in every row of a tenant tells that tenant nothing.
+  const varied = timeline.roles.categories.filter((one) => (timeline.distinct.get(one) ?? 0) > 1);
+  const [called] = timeline.table.columns.map(({ columnName }) => columnName).filter(isNumberOrName(timeline));
+  const own = [...(called === undefined ? [] : [called]), ...otherDates.slice(0, 1), ...varied.slice(0, 3)];
+  const dimensions = [
+    ...[date, ...new Set(own)].map((column) => ({ name: labelOf(column), column: columnOf(timeline, column) })),
+    ...namesFor(datamart, facts, timeline).slice(0, 3),
+  ].filter(({ name: one }, at, all) => all.findIndex((other) => other.name === one) === at);
+  const amount = amountOf(timeline);
   return [
     {
       metricId: idOf(name),
@@ -228,51 +293,61 @@ const latestMetric = (timeline: TableFacts): readonly FirstMetric[] => {
       definition: metricOf({
         from: refOf(timeline),
         chart: { type: 'table', format: 'number' },
-        dimensions: [key, date, ...shown].map((column) => ({
-          name: labelOf(column),
-          column: columnOf(timeline, column),
-        })),
-        measures:
+        dimensions,
+        measures: [
           amount === undefined
-            ? [{ name: 'Rows', aggregate: 'COUNT' }]
-            : [{ name: labelOf(amount), aggregate: 'SUM', column: columnOf(timeline, amount) }],
-        sort: [{ name: dateName, direction: 'DESC' }],
+            ? { name: 'Rows', aggregate: 'COUNT' }
+            : (totalOf(timeline) ?? { name: 'Rows', aggregate: 'COUNT' }),
+        ],
+        sort: [{ name: labelOf(date), direction: 'DESC' }],
         limit: 20,
       }),
     },
   ];
 };
 
-const filtersOf = (timeline: TableFacts, groups: readonly Group[]): readonly DashboardFilter[] => {
-  const date = dateOf(timeline);
-  const [group] = groups;
-  const dateFilter: DashboardFilter[] =
-    date === undefined
-      ? []
-      : [{ name: labelOf(date), dataType: 'date', applyOnTables: [{ ...columnOf(timeline, date), dataType: 'date' }] }];
-  if (group === undefined) return dateFilter;
-  const applyOnTables = [{ ...columnOf(group.facts, group.columnName), dataType: 'string' }];
-  return [...dateFilter, { name: group.name, dataType: 'string', applyOnTables }];
+/** Whether a column is what people call a row: a number or name that is no key of the database. */
+const isNumberOrName =
+  ({ source, table, roles }: TableFacts) =>
+  (columnName: string): boolean => {
+    const column = table.columns.find((one) => one.columnName === columnName);
+    if (source.primaryKey.includes(columnName) || column?.kind === 'uuid') return false;
+    return namesRows(columnName) && !roles.dates.includes(columnName) && !wordsOf(columnName).includes('currency');
+  };
+
+/** The date of each subject, because a range of dates is meant of all that happened. */
+const dateFilter = (subjects: readonly Subject[]): readonly DashboardFilter[] => {
+  const columns = subjects.flatMap(({ timeline }) => {
+    const date = dateOf(timeline);
+    return date === undefined ? [] : [columnOf(timeline, date)];
+  });
+  const [only, ...others] = columns;
+  if (only === undefined) return [];
+  const name = others.length === 0 ? labelOf(only.columnName) : 'Date';
+  return [{ name, dataType: 'date', applyOnTables: columns.map((column) => ({ ...column, dataType: 'date' })) }];
 };
 
-const maxGroups = 3;
+const filtersOf = ({ subjects, category }: Chosen): readonly DashboardFilter[] => {
+  if (category === null) return dateFilter(subjects);
+  const applyOnTables = [{ ...columnOf(category.facts, category.columnName), dataType: 'string' }];
+  return [...dateFilter(subjects), { name: category.name, dataType: 'string', applyOnTables }];
+};
 
 /** Ids are unique, and no metric is named twice. */
 export const firstDashboard = (datamart: Datamart, facts: Facts): FirstDashboard => {
-  const timeline = timelineOf(facts);
-  if (timeline === undefined) return { metrics: [], filters: [] };
-  const detail = detailOf(datamart, facts, timeline);
-  const total = totalOf(detail);
-  const groups = groupsOf(datamart, facts, detail).slice(0, maxGroups);
+  const chosen = choose(candidates(datamart, facts));
+  const { subjects } = chosen;
+  const [main] = subjects;
+  if (main === undefined) return { metrics: [], filters: [] };
   const metrics = [
-    ...valueMetrics(timeline, detail, total),
-    ...timeMetrics(timeline, detail, total),
-    ...groups.map((group) => groupMetric(detail, total, group)),
-    ...latestMetric(timeline),
+    ...valueMetrics(subjects),
+    ...timeMetrics(subjects),
+    ...groupMetrics(subjects),
+    ...latestMetric(datamart, facts, main),
   ];
   const seen = new Set<string>();
   const once = metrics.filter(({ metricId }) => !seen.has(metricId) && seen.add(metricId));
-  return { metrics: once, filters: filtersOf(timeline, groups) };
+  return { metrics: once, filters: filtersOf(chosen) };
 };
 
 const sizes = { value: { w: 4, h: 2 }, time: { w: 6, h: 4 }, groups: { w: 6, h: 4 }, table: { w: 12, h: 5 } } as const;

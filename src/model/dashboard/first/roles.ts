@@ -1,12 +1,12 @@
 /** What a column is good for in a chart, from its name and type. Pure. */
-import { isIdentifying, wordsOf } from '../../datamart/column-names.js';
+import { isIdentifying, isPerson, singularName, wordsOf } from '../../datamart/column-names.js';
 import { type ColumnRef, type Datamart, type DatamartTable, sameColumn, sameTable } from '../../datamart/datamart.js';
-import { columnKind } from '../../datamart/datatypes.js';
+import { columnKind, type DatatypeKind } from '../../datamart/datatypes.js';
 
 export type Roles = {
   /** Dates by which rows may be counted over time, the best first. */
   readonly dates: readonly string[];
-  /** Texts that may name groups of rows. */
+  /** Texts, enums and booleans that may name groups of rows, the best first. */
   readonly categories: readonly string[];
   /** Numbers that may be added up. */
   readonly amounts: readonly string[];
@@ -18,7 +18,7 @@ export type Roles = {
 const referring = new Set(['ref', 'extension']);
 const isReference = (words: readonly string[]): boolean => isIdentifying(words) || referring.has(words.at(-1) ?? '');
 const summed = new Set(
-  'amount total subtotal revenue sum quantity qty units count freight cost costs sales sold value fee fees tax paid hours minutes seconds duration size bytes points weight shipping refund profit income spend'.split(
+  'amount total subtotal revenue cents sum quantity qty units count freight cost costs sales sold value fee fees tax paid hours minutes seconds duration size bytes points weight shipping refund profit income spend'.split(
     ' ',
   ),
 );
@@ -32,6 +32,14 @@ const numberless = new Set(
     ' ',
   ),
 );
+/** Words of columns that divide rows into a few kinds. */
+const dividing = new Set(
+  'status state stage phase plan tier kind type category department team group region country market segment priority severity channel source method role industry brand genre gender reason outcome'.split(
+    ' ',
+  ),
+);
+/** Words of columns that name one row, or say the same in nearly all rows. */
+const naming = new Set('title subject name label headline caption slug number currency locale timezone'.split(' '));
 const personal = new Set(
   'address street phone fax email mail url homepage website description notes note comment comments body text message photo picture image path zip postal first last full middle surname nickname username login contact birth ip agent'.split(
     ' ',
@@ -46,6 +54,25 @@ const lateDates = new Set(
 
 const has = (words: readonly string[], set: ReadonlySet<string>): boolean => words.some((word) => set.has(word));
 
+/** Stages that rows pass, and how urgent they are: amounts by them say less than amounts by what rows are. */
+const passing = new Set('status state stage phase priority severity'.split(' '));
+
+/** Whether the column says which stage a row has reached. */
+export const isStage = (columnName: string): boolean => {
+  const words = wordsOf(columnName);
+  return has(words, passing) && !words.includes('priority') && !words.includes('severity');
+};
+
+/** What a column is like to group by: 0 for the kinds of rows, 1 for their stages and other enums, 2 for texts and booleans. */
+export const categoryPlace = (columnName: string, kind: DatatypeKind | undefined): number => {
+  const words = wordsOf(columnName);
+  if (has(words, dividing)) return has(words, passing) ? 1 : 0;
+  return kind === 'enum' ? 1 : 2;
+};
+
+/** Whether the column names single rows, so that groups of it say nothing. */
+export const namesRows = (columnName: string): boolean => has(wordsOf(columnName), naming);
+
 /** The columns that join tables or identify rows. */
 const isKeyColumn = (column: ColumnRef, { relationships, tenancy }: Datamart, table: DatamartTable): boolean => {
   const isEnd = relationships.some(({ parent, child }) => sameColumn(parent, column) || sameColumn(child, column));
@@ -55,6 +82,9 @@ const isKeyColumn = (column: ColumnRef, { relationships, tenancy }: Datamart, ta
     tenancy.tablePrimaryKeyColumn === column.columnName;
   return isEnd || isMaster || table.clientColumn === column.columnName;
 };
+
+const isSummed = ({ words }: { readonly words: readonly string[] }): boolean =>
+  has(words, summed) && (!has(words, averaged) || words.includes('total'));
 
 const datePlace = (name: string): number => {
   const words = wordsOf(name);
@@ -79,12 +109,17 @@ export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: re
   );
   return {
     dates: namesOf(plain.filter(({ kind }) => kind === 'date')).toSorted((a, b) => datePlace(a) - datePlace(b)),
-    categories: namesOf(
-      plain.filter(
+    categories: plain
+      .filter(
         ({ kind, words }) => ['text', 'enum', 'boolean'].includes(kind) && !has(words, personal) && !isReference(words),
-      ),
-    ),
-    amounts: namesOf(numbers.filter(({ words }) => has(words, summed) && !has(words, averaged))),
-    levels: namesOf(numbers.filter(({ words }) => has(words, averaged))),
+      )
+      .toSorted((a, b) => categoryPlace(a.columnName, a.kind) - categoryPlace(b.columnName, b.kind))
+      .map(({ columnName }) => columnName),
+    amounts: namesOf(numbers.filter(isSummed)),
+    levels: namesOf(numbers.filter((column) => has(column.words, averaged) && !isSummed(column))),
   };
 };
+
+/** Whether a table of this name holds people, or who belongs to what: no events that are counted over time. */
+export const isPersonTable = (tableName: string): boolean =>
+  isPerson(tableName) || singularName(tableName).endsWith('membership');

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ColumnRef, qualifiedName } from '../../../model/datamart/datamart.js';
 import { columnKind, wireKind } from '../../../model/datamart/datatypes.js';
-import type { ProposedRelationship, SourceProposals } from '../../../model/datamart/source-proposals.js';
+import type { ProposedModel } from '../../../model/datamart/proposed-model.js';
 import type { SourceTable } from '../../../model/datamart/source-schema.js';
 import { type DatasourceType, datasourceTypes } from '../../../model/organization.js';
 import type { ColumnRepeats } from '../../../model/query/engine.js';
@@ -53,6 +53,9 @@ const proposedRelationship = z.object({
     })
     .describe('As `relationships` of a datamart takes it.'),
   basis: z.enum(['foreignKey', 'name']),
+  isSecondWay: z
+    .boolean()
+    .describe('Another proposed way leads between the same tables. Leave one out: metrics over both are refused.'),
   reason: z.string(),
 });
 
@@ -73,12 +76,19 @@ const clientColumn = z.object({
   reason: z.string(),
 });
 
+const tenancyPath = z.object({
+  schemaName: z.string(),
+  tableName: z.string(),
+  tenancyPath: z.string().describe('As a table of a datamart takes it.'),
+  reason: z.string(),
+});
+
 export type SourceTables = {
   readonly name: string;
   readonly datasourceType: DatasourceType;
   readonly tableCount: number;
   readonly tables: readonly SourceTable[];
-  readonly proposals: SourceProposals;
+  readonly proposals: ProposedModel;
 };
 
 const encodeTable = (table: SourceTable): Encoded<typeof sourceTable> => ({
@@ -96,8 +106,8 @@ const encodeTable = (table: SourceTable): Encoded<typeof sourceTable> => ({
   })),
 });
 
-const encodeRelationship = (proposed: ProposedRelationship): Encoded<typeof proposedRelationship> => {
-  const { relationshipName, parent, child, cardinality: declared, basis, reason } = proposed;
+const encodeRelationship = (proposed: ProposedModel['relationships'][number]): Encoded<typeof proposedRelationship> => {
+  const { relationshipName, parent, child, cardinality: declared, basis, isSecondWay, reason } = proposed;
   const end = (name: 'parent' | 'child', column: ColumnRef) => ({
     [`${name}TableName`]: qualifiedName(column),
     [`${name}ColumnName`]: column.columnName,
@@ -110,6 +120,7 @@ const encodeRelationship = (proposed: ProposedRelationship): Encoded<typeof prop
       cardinality: declared,
     } as Encoded<typeof proposedRelationship>['relationship'],
     basis,
+    isSecondWay,
     reason,
   };
 };
@@ -144,6 +155,9 @@ export const listDatasourceTables = operation({
           .array(tenantTable)
           .describe('Tables whose rows may be your tenants; the most likely one first.'),
         clientColumns: z.array(clientColumn).describe('Columns that may hold the tenant of a row.'),
+        tenancyPaths: z
+          .array(tenancyPath)
+          .describe('For tables from which several relationships lead to the most likely tenants: the best one.'),
       }),
     }),
     error: noError,
@@ -161,6 +175,7 @@ export const listDatasourceTables = operation({
           ...column,
           tenantTable: table === null ? null : qualifiedName(table),
         })),
+        tenancyPaths: proposals.tenancyPaths,
       },
     },
     error: null,
@@ -207,6 +222,7 @@ export const listDatasourceTables = operation({
                 cardinality: 'ManyToOne',
               },
               basis: 'foreignKey',
+              isSecondWay: false,
               reason: 'foreign key of orders.customer_id to customers.id',
             },
           ],
@@ -229,6 +245,7 @@ export const listDatasourceTables = operation({
               reason: 'foreign key of customers',
             },
           ],
+          tenancyPaths: [],
         },
       },
       error: null,

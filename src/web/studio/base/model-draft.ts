@@ -16,6 +16,8 @@ export type TableDraft = {
   readonly isUsed: boolean;
   readonly label: string;
   readonly ownership: Ownership;
+  /** The relationship that says whose the rows are, where several lead to a tenant. */
+  readonly tenancyPath: string | null;
 };
 
 export type ModelDraft = {
@@ -58,6 +60,7 @@ export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraf
     const column = owned.get(qualified(table));
     return column === undefined ? { kind: 'related' } : { kind: 'column', column };
   };
+  const paths = new Map(proposals.tenancyPaths.map((one) => [qualified(one), one.tenancyPath]));
   return {
     source: name,
     name,
@@ -70,8 +73,13 @@ export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraf
       isUsed: true,
       label: labelOf(table.tableName),
       ownership: ownershipOf(table),
+      tenancyPath: paths.get(qualified(table)) ?? null,
     })),
-    relationships: proposals.relationships.map(({ relationship, reason }) => ({ relationship, reason, isUsed: true })),
+    relationships: proposals.relationships.map(({ relationship, reason, isSecondWay }) => ({
+      relationship,
+      reason: isSecondWay ? `${reason}; another way leads between these tables` : reason,
+      isUsed: !isSecondWay,
+    })),
   };
 };
 
@@ -91,10 +99,11 @@ export const storedOf = (draft: ModelDraft): StoredModel => {
             tableClientNameColumn: draft.tenants.name,
             tablePrimaryKeyColumn: draft.tenants.key,
           },
-    datamartTables: used.map(({ table, label, ownership }) => ({
+    datamartTables: used.map(({ table, label, ownership, tenancyPath }) => ({
       ...{ schemaName: table.schemaName, tableName: table.tableName, label },
       clientColumn: ownership.kind === 'column' ? ownership.column : null,
-      ...{ tenancyPath: null, isHide: false, wildcard: null },
+      tenancyPath: ownership.kind === 'related' ? tenancyPath : null,
+      ...{ isHide: false, wildcard: null },
       datamartTableColumns: table.columns.map(({ columnName, datatype }) => ({
         ...plainColumn,
         ...{ columnName, datatype, label: labelOf(columnName) },
@@ -147,11 +156,12 @@ export const bodyOf = (draft: ModelDraft): OperationInput<'createDatamart'> => {
   return {
     name: draft.name.trim(),
     datasourceName: draft.source,
-    tableList: used.map(({ table, label, ownership }) => ({
+    tableList: used.map(({ table, label, ownership, tenancyPath }) => ({
       name: table.tableName,
       schemaName: table.schemaName,
       label,
       ...(ownership.kind === 'column' ? { clientColumn: ownership.column } : {}),
+      ...(ownership.kind === 'related' && tenancyPath !== null ? { tenancyPath } : {}),
       columns: table.columns.map(({ columnName }) => ({ name: columnName, label: labelOf(columnName) })),
     })),
     ...(master === undefined || tenants === null

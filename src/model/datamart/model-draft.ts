@@ -1,19 +1,22 @@
 /**
- * The datamart that `init` proposes: every table whose rows have a tenant, and the tables that the operator shares.
- * Every other table is left out, with the reason. Pure.
+ * The datamart that is proposed for the tables of a datasource: every table whose rows have a tenant, and the tables
+ * that the operator shares. Every other table is left out, with the reason. Pure.
  */
-import { wordsOf } from '../../model/datamart/column-names.js';
+import { isPerson, wordsOf } from './column-names.js';
 import {
   type Datamart,
   type DatamartTable,
   qualifiedName,
+  type Relationship,
+  sameColumn,
   sameTable,
   type TableRef,
-} from '../../model/datamart/datamart.js';
-import { columnKind, isOfKind } from '../../model/datamart/datatypes.js';
-import { clientColumnOf, labelColumnOf, type ProposedRelationship } from '../../model/datamart/source-proposals.js';
-import type { SourceTable } from '../../model/datamart/source-schema.js';
-import { type TableOwnership, tableOwnerships } from '../../model/datamart/table-ownership.js';
+} from './datamart.js';
+import { columnKind, isOfKind } from './datatypes.js';
+import { choosePaths, singleWays, type WayToTenant, waysToTenant } from './proposed-ways.js';
+import { clientColumnOf, labelColumnOf, type ProposedRelationship } from './source-proposals.js';
+import type { SourceTable } from './source-schema.js';
+import { type TableOwnership, tableOwnerships } from './table-ownership.js';
 
 export type Choices = {
   readonly name: string;
@@ -27,9 +30,6 @@ export type Choices = {
   readonly paths: ReadonlyMap<string, string>;
 };
 
-/** A relationship that leads from a table to one with a tenant. */
-export type Way = { readonly relationshipName: string; readonly text: string };
-
 export type LeftOut = {
   readonly table: SourceTable;
   readonly reason: string;
@@ -37,12 +37,17 @@ export type LeftOut = {
   readonly isLookup: boolean;
   /** Whether its rows belong to tenants, but it is not clear to which. Then it must not be shared. */
   readonly mayHaveTenants: boolean;
-  /** Where several ways lead to a tenant: the ways. */
-  readonly ways: readonly Way[];
+  /** Where several ways lead to a tenant: the ways, the best first. */
+  readonly ways: readonly WayToTenant[];
+  /** Whether the best way may be proposed. False: several of its columns refer to the tenants in different roles. */
+  readonly isOpen: boolean;
 };
 
 export type Draft = {
   readonly datamart: Datamart;
+  readonly owned: readonly TableOwnership[];
+  /** Relationships that are left out, since another way leads between the same tables. */
+  readonly secondWays: readonly ProposedRelationship[];
   readonly leftOut: readonly LeftOut[];
   /** Columns that are left out of the tables that are in: `table.column`, with the reason. */
   readonly leftOutColumns: readonly { readonly column: string; readonly reason: string }[];
@@ -86,12 +91,28 @@ const tableOf = (
 
 const reasons: Readonly<Record<string, string>> = {
   'no-owner': 'no column and no foreign key says which tenant its rows belong to',
-  'several-paths': 'several ways lead from it to a tenant: set its tenancyPath in the datamart',
+  'several-paths': 'several ways lead from it to a tenant',
   'cardinality-unknown':
     'no key says that its relationships lead to one tenant: declare the cardinality in the datamart',
   'key-within-client': 'its relationship joins by a key that is unique within one tenant only',
   cycle: 'its relationships lead in a circle and to no tenant',
 };
+const personalWords = new Set([
+  'email',
+  'mail',
+  'phone',
+  'mobile',
+  'street',
+  'address',
+  'birth',
+  'birthday',
+  'username',
+]);
+
+/** Whether rows of the table are people, or tell about them: no list for all tenants, whatever refers to it. */
+const isAboutPeople = ({ tableName, columns }: SourceTable): boolean =>
+  isPerson(tableName) || columns.some(({ columnName }) => wordsOf(columnName).some((word) => personalWords.has(word)));
+
 /** Why no way leads from a table to a tenant: its rows may be for all. */
 const tenantless = new Set(['no-owner', 'cycle']);
 const severalColumns = 'several of its columns refer to the tenants, and each may be another role';
@@ -124,19 +145,27 @@ const neededColumns = (table: SourceTable, choices: Choices, relationships: read
     ...(sameTable(table, choices.tenantTable) ? [choices.keyColumn] : []),
   ]);
 
+/** A table's client column: the one of the chosen relationship, where that leads to the tenants themselves. */
+const ownColumn = (
+  table: SourceTable,
+  relationships: readonly ProposedRelationship[],
+  { tenantTable, keyColumn, clientColumn, paths }: Choices,
+): ReturnType<typeof clientColumnOf> => {
+  const chosen = relationships.find(({ relationshipName }) => relationshipName === paths.get(qualifiedName(table)));
+  if (chosen !== undefined && sameColumn(chosen.child, { ...tenantTable, columnName: keyColumn }))
+    return chosen.parent.columnName;
+  return clientColumnOf(table, { table: tenantTable, keyColumn, clientColumn }, relationships);
+};
+
 export const draftDatamart = (
   tables: readonly SourceTable[],
   relationships: readonly ProposedRelationship[],
   choices: Choices,
 ): Draft => {
-  const tenants = { table: choices.tenantTable, keyColumn: choices.keyColumn, clientColumn: choices.clientColumn };
   const isTenants = (table: TableRef): boolean => sameTable(table, choices.tenantTable);
   const isShared = (table: TableRef): boolean => choices.shared.includes(qualifiedName(table)) && !isTenants(table);
   const columnFor = (table: SourceTable) =>
-    isTenants(table) || isShared(table) ? null : clientColumnOf(table, tenants, relationships);
-  // Tables that name their tenant need no relationship to it. With several ways to a tenant, it would be a second way
-  // between two other tables, and no metric could join them.
-  const isNeeded = (child: TableRef): boolean => choices.paths.size === 0 || !isTenants(child);
+    isTenants(table) || isShared(table) ? null : ownColumn(table, relationships, choices);
   const clear = tables.filter((table) => columnFor(table) !== 'several');
   const full: Datamart = {
     id: choices.name,
@@ -144,68 +173,78 @@ export const draftDatamart = (
     datasourceId: choices.name,
     tenancy: tenancyOf(choices),
     tables: clear.map((table) => {
-      const owner = { clientColumn: columnFor(table), tenancyPath: choices.paths.get(qualifiedName(table)) ?? null };
-      return tableOf(table, owner, neededColumns(table, choices, relationships));
+      const clientColumn = columnFor(table);
+      const tenancyPath = clientColumn === null ? (choices.paths.get(qualifiedName(table)) ?? null) : null;
+      return tableOf(table, { clientColumn, tenancyPath }, neededColumns(table, choices, relationships));
     }),
     relationships: relationships
-      .filter(({ parent, child }) => among(clear, parent) && among(clear, child) && isNeeded(child))
-      .map(({ relationshipName, parent, child, cardinality, join }) => ({
-        relationshipName,
-        parent,
-        child,
-        cardinality,
-        join,
-      })),
+      .filter(({ parent, child }) => among(clear, parent) && among(clear, child))
+      .map(plainRelationship),
     sharedTables: tables.filter(isShared).map(qualifiedName),
     createdAt: new Date(0),
     updatedAt: new Date(0),
   };
-  return withoutUnreadable(tables, full);
+  return withoutUnreadable(tables, relationships, full);
 };
 
-const withoutUnreadable = (tables: readonly SourceTable[], full: Datamart): Draft => {
+const plainRelationship = ({
+  relationshipName,
+  parent,
+  child,
+  cardinality,
+  join,
+}: ProposedRelationship): Relationship => ({ relationshipName, parent, child, cardinality, join });
+
+const withoutUnreadable = (
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
+  full: Datamart,
+): Draft => {
   const owned = tableOwnerships(full, keysOf(tables));
-  const kept = owned.filter(({ tenancy }) => tenancy.kind !== 'unreadable').map(({ table }) => table);
+  const readable = owned.filter(({ tenancy }) => tenancy.kind !== 'unreadable');
+  const kept = readable.map(({ table }) => table);
   const isLookup = (table: TableRef): boolean =>
     full.relationships.some(({ parent, child }) => sameTable(child, table) && among(kept, parent));
-  const datamart = {
-    ...full,
-    tables: kept,
-    relationships: full.relationships.filter(({ parent, child }) => among(kept, parent) && among(kept, child)),
-  };
+  const between = relationships.filter(({ parent, child }) => among(kept, parent) && among(kept, child));
+  const single = singleWays(between, { tables, owned: readable, tenancy: full.tenancy });
+  const datamart = { ...full, tables: kept, relationships: single.map(plainRelationship) };
   return {
     datamart,
+    owned: readable,
+    secondWays: between.filter((one) => !single.includes(one)),
     leftOut: tables
       .filter((table) => !among(kept, table))
-      .map((table) => ({ table, isLookup: isLookup(table), ...whyLeftOut(table, full, owned) })),
+      .map((table) => ({ table, isLookup: isLookup(table), ...whyLeftOut(table, tables, relationships, full, owned) })),
     leftOutColumns: tables.filter((table) => among(kept, table)).flatMap((table) => hiddenColumns(table, datamart)),
   };
 };
 
 const whyLeftOut = (
   table: SourceTable,
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
   full: Datamart,
   owned: readonly TableOwnership[],
-): Pick<LeftOut, 'reason' | 'mayHaveTenants' | 'ways'> => {
+): Pick<LeftOut, 'reason' | 'mayHaveTenants' | 'ways' | 'isOpen'> => {
   const tenancy = owned.find((one) => sameTable(one.table, table))?.tenancy;
+  const from = relationships.filter(({ parent }) => sameTable(parent, table));
   // Not in the datamart at all: several columns refer to the tenants.
-  if (tenancy?.kind !== 'unreadable') return { reason: severalColumns, mayHaveTenants: true, ways: [] };
+  if (tenancy?.kind !== 'unreadable') {
+    const { tenancy: level } = full;
+    const ways = from.filter(({ child }) => level?.tenancyLevel === 'TABLE' && sameTable(child, level));
+    return {
+      reason: severalColumns,
+      mayHaveTenants: true,
+      isOpen: false,
+      ways: waysToTenant(table, ways, tables, owned),
+    };
+  }
   return {
     reason: reasons[tenancy.reason] ?? tenancy.message,
-    mayHaveTenants: !tenantless.has(tenancy.reason),
-    ways: tenancy.reason === 'several-paths' ? waysFrom(table, full, owned) : [],
+    mayHaveTenants: !tenantless.has(tenancy.reason) || isAboutPeople(table),
+    isOpen: tenancy.reason === 'several-paths',
+    ways: tenancy.reason === 'several-paths' ? waysToTenant(table, from, tables, owned) : [],
   };
-};
-
-const waysFrom = (table: SourceTable, full: Datamart, owned: readonly TableOwnership[]): readonly Way[] => {
-  const hasTenant = (ref: TableRef): boolean =>
-    owned.some((one) => sameTable(one.table, ref) && (one.tenancy.kind === 'column' || one.tenancy.kind === 'path'));
-  return full.relationships
-    .filter(({ parent, child, cardinality }) => sameTable(parent, table) && cardinality !== null && hasTenant(child))
-    .map(({ relationshipName, parent, child }) => ({
-      relationshipName,
-      text: `${parent.columnName} → ${child.tableName}`,
-    }));
 };
 
 const hiddenColumns = (table: SourceTable, { tables }: Datamart): Draft['leftOutColumns'] => {
@@ -213,4 +252,20 @@ const hiddenColumns = (table: SourceTable, { tables }: Datamart): Draft['leftOut
   return table.columns
     .filter(({ columnName }) => !listed.includes(columnName))
     .map((column) => ({ column: `${table.tableName}.${column.columnName}`, reason: whyHidden(column) ?? '' }));
+};
+
+/** The draft in which each table with several ways to a tenant follows the best one, unless `given` names another. */
+export const draftByBestWays = (
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
+  { paths: given, ...choices }: Choices,
+): Draft & { readonly paths: ReadonlyMap<string, string> } => {
+  const draftFor = (paths: ReadonlyMap<string, string>): Draft =>
+    draftDatamart(tables, relationships, { ...choices, paths });
+  const paths = choosePaths(given, (known) =>
+    draftFor(known)
+      .leftOut.filter(({ isOpen }) => isOpen)
+      .map(({ table, ways }) => ({ name: qualifiedName(table), ways })),
+  );
+  return { ...draftFor(paths), paths };
 };

@@ -1,0 +1,211 @@
+/** The model and the first charts that are proposed for ordinary databases: of a SaaS product, and of a video rental. */
+import { describe, expect, test } from 'vitest';
+import { factsWithoutRows } from '../../src/model/dashboard/first/facts.js';
+import { firstDashboard } from '../../src/model/dashboard/first/first-dashboard.js';
+import { sameTable, type TableRef } from '../../src/model/datamart/datamart.js';
+import { sourceKind } from '../../src/model/datamart/datatypes.js';
+import { type Choices, draftByBestWays } from '../../src/model/datamart/model-draft.js';
+import { proposeModel } from '../../src/model/datamart/proposed-model.js';
+import { proposeFor } from '../../src/model/datamart/source-proposals.js';
+import type { SourceTable } from '../../src/model/datamart/source-schema.js';
+import { findWay } from '../../src/model/datamart/ways.js';
+
+/**
+ * A table of PostgreSQL. A column is its type, with `?` where it may be NULL and `> schema.table` where it is a foreign
+ * key. The first column is the key.
+ */
+const table = (name: string, rows: number, columns: Readonly<Record<string, string>>): SourceTable => {
+  const [schemaName = '', tableName = ''] = name.split('.');
+  const [key = ''] = Object.keys(columns);
+  return {
+    ...{ schemaName, tableName, kind: 'table', primaryKey: [key], uniqueKeys: [], estimatedRows: rows },
+    columns: Object.entries(columns).map(([columnName, text]) => {
+      const datatype = text.replace(/\?|>.*$/g, '').trim();
+      return { columnName, datatype, kind: sourceKind('POSTGRES', datatype), isNullable: text.includes('?') };
+    }),
+    foreignKeys: Object.entries(columns).flatMap(([column, text]) => {
+      const [schema = '', other] = text.split('> ')[1]?.split('.') ?? [];
+      const references = { schemaName: schema, tableName: other ?? '' };
+      return other === undefined ? [] : [{ columns: [column], references, referencedColumns: ['id'] }];
+    }),
+  };
+};
+
+const status = "enum('todo','in_progress','review','done')";
+const plan = "enum('free','team','business')";
+const org = 'uuid > app.organizations';
+const saas = [
+  table('app.organizations', 9, { id: 'uuid', name: 'text', plan, country: 'text', created_at: 'date' }),
+  table('app.users', 90, { id: 'uuid', email: 'text', full_name: 'text', department: 'text', created_at: 'date' }),
+  table('app.memberships', 99, { id: 'uuid', organization_id: org, user_id: 'uuid > app.users', joined_at: 'date' }),
+  table('app.Projects', 60, { id: 'uuid', organizationId: org, Name: 'text', projectType: 'text', startedOn: 'date' }),
+  table('app.tasks', 900, {
+    ...{ id: 'uuid', project_id: 'uuid > app.Projects', assignee_id: 'uuid? > app.users', title: 'text', status },
+    ...{ priority: "enum('high','low')", created_at: 'date', completed_at: 'date?' },
+  }),
+  table('app.time_entries', 9_000, {
+    ...{ id: 'uuid', task_id: 'uuid > app.tasks', user_id: 'uuid > app.users', started_at: 'date' },
+    ...{ minutes: 'integer', is_billable: 'boolean', note: 'text?' },
+  }),
+  table('billing.invoices', 500, {
+    ...{ id: 'uuid', organization_id: org, project_id: 'uuid? > app.Projects', number: 'text', currency: 'text' },
+    ...{ status: "enum('draft','open','paid')", total_cents: 'bigint', issued_on: 'date', paid_at: 'date?' },
+  }),
+  table('billing.invoice_lines', 2_000, {
+    ...{ id: 'uuid', invoice_id: 'uuid > billing.invoices', description: 'text', quantity: 'integer' },
+    unit_price_cents: 'bigint',
+  }),
+  table('billing.subscriptions', 40, {
+    ...{ id: 'uuid', organization_id: org, plan, status: 'text', amount_cents: 'bigint', started_at: 'date' },
+  }),
+  table('analytics.events', 99_000, { id: 'bigint', organization_id: org, kind: 'text', occurred_at: 'date' }),
+];
+
+const rental = [
+  table('public.store', 2, { id: 'integer', manager_staff_id: 'integer > public.staff' }),
+  table('public.staff', 2, { id: 'integer', first_name: 'text', email: 'text', store_id: 'integer > public.store' }),
+  table('public.customer', 600, { id: 'integer', store_id: 'integer > public.store', name: 'text', active: 'boolean' }),
+  table('public.film', 1_000, { id: 'integer', title: 'text', rating: 'text', length: 'integer' }),
+  table('public.inventory', 4_500, {
+    ...{ id: 'integer', film_id: 'integer > public.film', store_id: 'integer > public.store' },
+  }),
+  table('public.rental', 16_000, {
+    ...{ id: 'integer', rental_date: 'date', customer_id: 'integer > public.customer' },
+    ...{ inventory_id: 'integer > public.inventory', staff_id: 'integer > public.staff' },
+  }),
+  table('public.payment', 16_000, {
+    ...{ id: 'integer', customer_id: 'integer > public.customer', staff_id: 'integer > public.staff' },
+    ...{ rental_id: 'integer? > public.rental', amount: 'numeric(5,2)', payment_date: 'date' },
+  }),
+];
+
+const draftOf = (tables: readonly SourceTable[], choices: Partial<Choices> = {}) => {
+  const { relationships, tenantTables } = proposeFor(tables);
+  const tenantTable = tables.find((one) => tenantTables[0] !== undefined && sameTable(one, tenantTables[0]));
+  if (tenantTable === undefined) throw new Error('a table of tenants');
+  const keyColumn = tenantTables[0]?.keyColumn ?? '';
+  return draftByBestWays(tables, relationships, {
+    ...{ name: 'x', tenantTable, keyColumn, clientColumn: undefined, shared: [], paths: new Map(), ...choices },
+  });
+};
+const chartsOf = (tables: readonly SourceTable[], choices: Partial<Choices> = {}) => {
+  const { datamart, owned } = draftOf(tables, choices);
+  return firstDashboard(
+    datamart,
+    factsWithoutRows(datamart, owned, (ref) => tables.find((one) => sameTable(one, ref))),
+  );
+};
+
+describe('the proposed model', () => {
+  test('one way leads from a table to each table that its rows refer to, whatever is shared', () => {
+    for (const { datamart } of [draftOf(saas), draftOf(saas, { shared: ['app.users'] }), draftOf(rental)]) {
+      // The tenants are joined to nearly all tables, and say nothing to a tenant.
+      const { tenancy } = datamart;
+      const isTenants = (ref: TableRef): boolean => tenancy?.tenancyLevel === 'TABLE' && sameTable(ref, tenancy);
+      for (const from of datamart.tables) {
+        const reached: TableRef[] = [from];
+        for (const near of reached)
+          reached.push(
+            ...datamart.relationships
+              .filter(({ parent, child }) => sameTable(parent, near) && !isTenants(child))
+              .map(({ child }) => child)
+              .filter((child) => !reached.some((one) => sameTable(one, child))),
+          );
+        for (const to of reached)
+          expect([from.tableName, to.tableName, findWay(datamart, from, to).kind]).toContain('one');
+      }
+    }
+  });
+
+  test('of two ways to people, the one that names them and is never empty stays', () => {
+    const { secondWays, datamart } = draftOf(saas, { shared: ['app.users'] });
+    expect(secondWays.map(({ relationshipName }) => relationshipName)).toEqual(['tasks.assignee_id']);
+    expect(datamart.relationships.map(({ relationshipName }) => relationshipName)).toContain('time_entries.user_id');
+  });
+
+  test('a table with several ways to a tenant follows the best: never empty, short, and not by a person', () => {
+    const { owned, paths } = draftOf(rental);
+    expect([...paths]).toEqual([
+      ['public.rental', 'rental.inventory_id'],
+      ['public.payment', 'payment.customer_id'],
+    ]);
+    expect(owned.map(({ table: { tableName } }) => tableName)).toEqual(
+      expect.arrayContaining(['rental', 'payment', 'inventory', 'customer', 'staff']),
+    );
+  });
+
+  test('a way that the operator names wins over the best', () => {
+    const { paths } = draftOf(rental, { paths: new Map([['public.rental', 'rental.staff_id']]) });
+    expect(paths.get('public.rental')).toBe('rental.staff_id');
+  });
+
+  test('tables about people are never offered to be shared, though the rows of tenants refer to them', () => {
+    const shareable = draftOf([...saas, table('app.labels', 9, { id: 'uuid', name: 'text' })])
+      .leftOut.filter(({ mayHaveTenants }) => !mayHaveTenants)
+      .map(({ table: { tableName } }) => tableName);
+    expect(shareable).toEqual(['labels']);
+  });
+});
+
+describe('the first charts', () => {
+  test('a SaaS product gets ten charts of several tables, with a funnel in declared order and a share', () => {
+    const { metrics } = chartsOf(saas);
+    expect(metrics.map(({ name }) => name)).toEqual([
+      ...['Hours', 'Revenue (cents)', 'Tasks', 'Hours by month', 'Revenue (cents) by month', 'Tasks by status'],
+      ...['Hours: top 10 by project type', 'Revenue (cents) by status', 'Tasks by priority', 'Latest time entries'],
+    ]);
+    const chart = (name: string) => metrics.find((one) => one.name === name)?.definition;
+    expect(chart('Tasks by status')).toMatchObject({ chart: { type: 'funnel' }, sort: [{ direction: 'ASC' }] });
+    expect(chart('Revenue (cents) by status')?.chart.type).toBe('doughnut');
+    expect(chart('Hours')?.measures[0]?.expression).toBe('SUM(time_entries.minutes) / 60.0');
+  });
+
+  test('with the people shared, hours are shown by department', () => {
+    const { metrics, filters } = chartsOf(saas, { shared: ['app.users'] });
+    expect(metrics.map(({ name }) => name)).toContain('Hours: top 10 by department');
+    expect(filters.map(({ name }) => name)).toEqual(['Date', 'Project type']);
+  });
+
+  test('a filter by a kind of rows reaches every card, and the filter of dates has the date of each table', () => {
+    const { datamart, owned } = draftOf(saas);
+    const { metrics, filters } = firstDashboard(
+      datamart,
+      factsWithoutRows(datamart, owned, (ref) => saas.find((one) => sameTable(one, ref))),
+    );
+    const [dates, kinds] = filters.map(({ applyOnTables }) => applyOnTables);
+    expect(kinds?.map(({ tableName, columnName }) => [tableName, columnName])).toEqual([['Projects', 'projectType']]);
+    for (const { name, definition } of metrics) {
+      const found = findWay(datamart, definition.from, { schemaName: 'app', tableName: 'Projects' });
+      expect([name, found.kind]).toEqual([name, 'one']);
+      expect([name, dates?.some((date) => sameTable(date, definition.from))]).toEqual([name, true]);
+    }
+  });
+
+  test('no table of the latest rows shows a key, and no group or filter is of titles', () => {
+    for (const { metrics, filters } of [chartsOf(saas), chartsOf(rental, { shared: ['public.film'] })]) {
+      const latest = metrics.find(({ shape }) => shape === 'table')?.definition.dimensions ?? [];
+      expect(latest.length).toBeGreaterThan(1);
+      expect(latest.filter(({ column }) => /(^|_)id$/i.test(column.columnName))).toEqual([]);
+      expect(filters.flatMap(({ applyOnTables }) => applyOnTables.map(({ columnName }) => columnName))).not.toContain(
+        'title',
+      );
+    }
+  });
+
+  test('a video rental gets revenue and rentals, of the tables to which several keys lead', () => {
+    const names = chartsOf(rental).metrics.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['Revenue', 'Revenue by month', 'Rental', 'Rental by month']));
+  });
+});
+
+test('the catalogue proposes the same ways as init: one between two tables, and one to a tenant', () => {
+  const { relationships, tenancyPaths } = proposeModel(rental);
+  const second = relationships.filter(({ isSecondWay }) => isSecondWay);
+  expect(second.map(({ relationshipName }) => relationshipName)).toEqual([
+    ...['store.manager_staff_id', 'rental.customer_id', 'payment.staff_id'],
+  ]);
+  expect(tenancyPaths.map(({ tableName, tenancyPath }) => [tableName, tenancyPath])).toEqual([
+    ['rental', 'rental.inventory_id'],
+    ['payment', 'payment.customer_id'],
+  ]);
+});
