@@ -232,20 +232,9 @@ On pages up to 600 px wide, one button with the number of set filters opens the 
 The list of a filter has the values of rows that pass the other filters. A chosen value that has no
 such rows stays in the list, marked “no rows”, until it is taken back.
 
-A date filter has presets, which the service computes in the time zone of the token, and two inputs.
-A range whose start is after its end is never sent: the control says so.
-
-| preset | first day | last day |
-|---|---|---|
-| Today, Yesterday | that day | that day |
-| This Week, Last Week | Monday | Sunday |
-| This Month, Last Month; Quarter; Year | first of the period | last of the period |
-| Last 7 Days, Last 30 Days, Last 90 Days | 6, 29 or 89 days before today | today |
-| Last 3 Months, 6 Months, 12 Months | the day after today's date so many months ago | today |
-| Year to Date | January 1 | today |
-
-Where a month is too short for today's date, its last day counts: on May 31, Last 3 Months begins on
-March 1.
+A date filter has a list of periods, which the service computes in the time zone of the token, and
+two inputs. A range whose start is after its end is never sent: the control says so.
+[Metrics](metrics.md#periods-relative-to-today) has the names of all periods.
 
 A list of values has a search on the service, and shows the chosen values first. It lists at most
 1,000 values that a search finds, and says if there are more. Up to that number, "Select all" adds

@@ -196,14 +196,17 @@ const withStatement = <R>(
   );
 };
 
+/** Types are the same on every day. */
+const anyDay = '2000-01-01';
+
 /** Runs the statement with LIMIT 0. */
 const createCheck =
   (parts: Parts): Engine['check'] =>
   (asked, signal) => {
     const definition = withoutCounting(asked.definition);
-    // Nothing is cached, so neither data app nor epoch has an effect.
-    const noCache = { dataAppId: '', epoch: 'none' as Epoch };
-    const ask = answerOf({ ...asked, ...noCache, definition, timezone: null, sort: null, limit: 0, offset: 0 });
+    // Nothing is cached and no row is read, so none of these has an effect.
+    const noCache = { dataAppId: '', epoch: 'none' as Epoch, timezone: null, today: anyDay };
+    const ask = answerOf({ ...asked, ...noCache, definition, sort: null, limit: 0, offset: 0 });
     return withStatement(parts, ask, signal, async (database, page, running) => {
       await database.run(page, ask.question.tenant, running);
     });

@@ -38,6 +38,7 @@ const predicateKinds = [
   'noneOf',
   'range',
   'openRange',
+  'relative',
   'like',
   'isNull',
   'isNotNull',

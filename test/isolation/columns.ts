@@ -30,6 +30,7 @@ import { assertSame, isList } from './oracle.js';
 import { conditionOf, nearTables, pose } from './question.js';
 import type { Answer } from './stage.js';
 import { type AStatement, definitionOf, sqlCondition, martOf as sqlMartOf } from './statements.js';
+import { theDay } from './values.js';
 
 const secret = Buffer.alloc(32, 7);
 
@@ -291,6 +292,7 @@ export const judgeColumns = async (stage: ColumnsStage, of: AColumnCase, tally: 
       conditions: [...conditions, ...(isMasked ? rawConditions(fates, token) : token)],
       joinModel: isWorksheet ? 'single' : 'multi',
       timezone: drawn.timezone,
+      today: theDay,
       sort: drawn.ask === 'underlying' ? null : sort,
       ...{ limit, offset },
     });

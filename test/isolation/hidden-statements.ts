@@ -10,6 +10,7 @@ import { assertSame } from './oracle.js';
 import { predicateOf } from './predicates.js';
 import type { Stage } from './stage.js';
 import { type AStatement, aStatement, definitionOf, martOf } from './statements.js';
+import { theDay } from './values.js';
 
 export type AStatementBatch = {
   readonly tenant: Tenant;
@@ -57,6 +58,7 @@ export const judgeStatements = async (stage: Stage, batch: AStatementBatch): Pro
         stage.engine.query(
           question(place, martOf(isTenanted, null), isTenanted ? tenant : 'None', definitionOf(statement, place), {
             conditions: all,
+            today: theDay,
             limit,
           }),
         ),

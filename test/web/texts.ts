@@ -94,7 +94,7 @@ export const textsIn = (file: string, code: string, keys: ReadonlySet<string>): 
   const literals = literalsOf(source);
   const at = (node: ts.Node): string => `${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
   return {
-    used: literals.filter((node) => isTranslated(node) || isListed(node)).map(textOf),
+    used: literals.filter(isTranslated).map(textOf),
     bare: literals.flatMap((node) => wordsIn(node, keys).map((text) => ({ at: at(node), text }))),
   };
 };

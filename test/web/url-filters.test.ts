@@ -189,7 +189,7 @@ describe('a hostile query', () => {
     ['a day that no calendar has', '?Date=2001-02-30'],
     ['a year that dates are not read in', '?Date=0050-01-01'],
     ['a number beyond all', '?Distance=1e999'],
-    ['a preset that there is not', '?Date=Next+Week'],
+    ['a preset that there is not', '?Date=Next+Fortnight'],
     ['two where there can be one', '?Late=true&Late=false'],
     ['a yes in other words', '?Late=TRUE'],
     ['another spelling of a name, which may be the page’s own', '?state=CA&STATE=NV'],

@@ -69,6 +69,8 @@ export const bindPredicate = (predicate: Predicate, target: Target): BoundPredic
     case 'isNull':
     case 'isNotNull':
       return { kind: predicate.kind };
+    case 'relative':
+      throw new TypeError('a relative period that did not become days');
     case 'inQuery':
       return refuseQuery('Only conditions compare with the rows of SQL.', 'query-unsupported');
     default:

@@ -3,6 +3,7 @@
  * take the same steps.
  */
 import type { MetricQuestion, OptionsQuestion } from '../../model/query/engine.js';
+import { datedQuestion } from '../../model/query/relative.js';
 import type { CacheKeyParts } from '../cache/key.js';
 import type { Database, Running } from '../connections/database.js';
 import type { SqlContext } from '../custom/context.js';
@@ -40,8 +41,12 @@ export const prepare = (
   runScoped: RunScoped,
 ): Promise<Prepared> => {
   const context = contextOf(database, ask.question, running);
-  return ask.kind === 'sql' ? prepareSql(context, ask.question) : prepareVisual(context, ask, runScoped);
+  const dated = datedAsk(ask);
+  return dated.kind === 'sql' ? prepareSql(context, dated.question) : prepareVisual(context, dated, runScoped);
 };
+
+/** Relative periods become days. Statements, and so the keys of cached rows, have these days. */
+const datedAsk = (ask: AnyAsk): AnyAsk => ({ ...ask, question: datedQuestion(ask.question) }) as AnyAsk;
 
 const contextOf = (
   database: Database,

@@ -94,10 +94,17 @@ const predicateFaults = (place: string, predicate: Predicate | undefined, { kind
   if (kind === 'opaque') return [`${place}: ${says}; use another column`];
   if (predicate.kind === 'like' && can(kind)?.hasPatterns === false)
     return [`${place}: a pattern is matched with text, and ${says}; use another kind of predicate`];
+  if (predicate.kind === 'relative')
+    return isDated(can(kind))
+      ? []
+      : [`${place}: ${predicate.period} is a period, and ${says}; choose a column of dates`];
   const expected = expectedOf(kind);
   if (expected === undefined || valuesOf(predicate).every((value) => fits(expected, value))) return [];
   return [`${place}: ${says}, so each value must be ${expected}`];
 };
+
+const isDated = (abilities: Abilities | undefined): boolean =>
+  abilities === undefined || abilities.filter === 'date' || abilities.alsoFilters.includes('date');
 
 const canBeSummed = 'choose a column of numbers, or COUNT, COUNT_DISTINCT, MIN or MAX';
 

@@ -1,54 +1,15 @@
 /**
- * Dates in filter values: presets, `<from> - <to>` and single days. They become half-open ranges of calendar days in
+ * Dates in filter values: names of periods, `<from> - <to>` and single days. They become half-open ranges of calendar days in
  * the guest's timezone. An end date includes the whole day.
  */
-import { type Day, dayOf, parseDay, partsOf, writeDay } from './calendar.js';
+import { dayOf, parseDay, writeDay } from './calendar.js';
+import { readRelative, spanOf } from './relative.js';
 
 /** The time and zone for relative dates. `timezone` is an IANA name; null means UTC. */
 export type Moment = { readonly now: Date; readonly timezone: string | null };
 
 /** `from` is inclusive and `to` exclusive, both in the format of `writeDay`. */
 export type DayRange = { readonly from: string; readonly to: string };
-
-const weekdayOf = (day: Day): number => (((day + 3) % 7) + 7) % 7;
-
-const monthsFrom = (day: Day, months: number): Day => {
-  const { year, month, date } = partsOf(day);
-  const lastOfTarget = partsOf(dayOf(year, month + months + 1, 0)).date;
-  return dayOf(year, month + months, Math.min(date, lastOfTarget));
-};
-
-type Span = (today: Day) => readonly [from: Day, to: Day];
-
-const startOfWeek = (day: Day): Day => day - weekdayOf(day);
-const startOfMonth = (day: Day, months = 0): Day => dayOf(partsOf(day).year, partsOf(day).month + months, 1);
-const startOfQuarter = (day: Day, quarters = 0): Day =>
-  dayOf(partsOf(day).year, Math.floor((partsOf(day).month - 1) / 3) * 3 + quarters * 3 + 1, 1);
-const startOfYear = (day: Day, years = 0): Day => dayOf(partsOf(day).year + years, 1, 1);
-
-/**
- * spec-gap: weeks start on Monday; `Last N …` includes today. `Last N Months` begins on the day after today's date N
- * months ago, or after the last day of that month if it is shorter.
- */
-const presets: Readonly<Record<string, Span>> = {
-  today: (today) => [today, today + 1],
-  yesterday: (today) => [today - 1, today],
-  'this week': (today) => [startOfWeek(today), startOfWeek(today) + 7],
-  'last week': (today) => [startOfWeek(today) - 7, startOfWeek(today)],
-  'this month': (today) => [startOfMonth(today), startOfMonth(today, 1)],
-  'last month': (today) => [startOfMonth(today, -1), startOfMonth(today)],
-  'this quarter': (today) => [startOfQuarter(today), startOfQuarter(today, 1)],
-  'last quarter': (today) => [startOfQuarter(today, -1), startOfQuarter(today)],
-  'this year': (today) => [startOfYear(today), startOfYear(today, 1)],
-  'last year': (today) => [startOfYear(today, -1), startOfYear(today)],
-  'last 7 days': (today) => [today - 6, today + 1],
-  'last 30 days': (today) => [today - 29, today + 1],
-  'last 90 days': (today) => [today - 89, today + 1],
-  'year to date': (today) => [startOfYear(today), today + 1],
-  'last 3 months': (today) => [monthsFrom(today, -3) + 1, today + 1],
-  'last 6 months': (today) => [monthsFrom(today, -6) + 1, today + 1],
-  'last 12 months': (today) => [monthsFrom(today, -12) + 1, today + 1],
-};
 
 /** Cache of zones by requested name, since a lookup by Intl takes a millisecond. */
 const knownZones = new Map<string, string>();
@@ -75,7 +36,8 @@ export const findTimezone = (name: string): string | undefined => {
 
 export const isTimezone = (name: string): boolean => findTimezone(name) !== undefined;
 
-const today = ({ now, timezone }: Moment): Day => {
+/** Returns the calendar day at the moment, in its timezone, as `writeDay` writes it. */
+export const todayOf = ({ now, timezone }: Moment): string => {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: timezone ?? 'UTC',
     calendar: 'gregory',
@@ -84,7 +46,15 @@ const today = ({ now, timezone }: Moment): Day => {
     day: 'numeric',
   });
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, Number(value)]));
-  return dayOf(Number(parts.get('year')), Number(parts.get('month')), Number(parts.get('day')));
+  return writeDay(dayOf(Number(parts.get('year')), Number(parts.get('month')), Number(parts.get('day'))));
+};
+
+/** Returns the days that the name of a period means on the day `today`. Undefined if `name` is none of relative.ts. */
+export const relativeDays = (name: string, today: string): DayRange | undefined => {
+  const [period, day] = [readRelative(name), parseDay(today)];
+  if (period === undefined || day === undefined) return undefined;
+  const [from, to] = spanOf(period, day);
+  return { from: writeDay(from), to: writeDay(to) };
 };
 
 /**
@@ -98,16 +68,12 @@ export const daysBetween = (from: string, to: string): DayRange | undefined => {
 };
 
 /**
- * Returns the days that `text` names: a preset (in any case), `<from> - <to>`, or one date. Undefined if the text is
+ * Returns the days that `text` names: a relative period, `<from> - <to>`, or one date. Undefined if the text is
  * none of these.
  */
 export const daysOf = (text: string, moment: Moment): DayRange | undefined => {
-  const name = text.trim().toLowerCase();
-  const span = Object.hasOwn(presets, name) ? presets[name] : undefined;
-  if (span !== undefined) {
-    const [from, to] = span(today(moment));
-    return { from: writeDay(from), to: writeDay(to) };
-  }
+  const named = readRelative(text) === undefined ? undefined : relativeDays(text, todayOf(moment));
+  if (named !== undefined) return named;
   const [from, to, ...rest] = text.split(' - ');
   if (from === undefined || rest.length > 0) return undefined;
   return daysBetween(from, to ?? from);

@@ -13,6 +13,11 @@ export type Predicate =
       readonly to: Scalar | null;
       readonly toIsExclusive: boolean;
     }
+  /**
+   * Passes dates in a period that is named by its distance from the reader's present day: `Last 30 Days`. relative.ts
+   * reads the name. A question becomes a `range` by `datedQuestion` before the engine binds its values.
+   */
+  | { readonly kind: 'relative'; readonly period: string }
   /** `%` and `_` are wildcards; `\` escapes them. */
   | { readonly kind: 'like'; readonly pattern: string }
   /**

@@ -12,7 +12,7 @@ const days = (range: DayRange | undefined): Reading =>
   range === undefined
     ? {
         expected:
-          'a date preset such as "Last 30 Days", a date, an instant as answers write it, "<from> - <to>", or {startDate, endDate} in order, as YYYY-MM-DD',
+          'a period such as "Last 30 Days", a date, an instant as answers write it, "<from> - <to>", or {startDate, endDate} in order, as YYYY-MM-DD',
       }
     : { predicate: { kind: 'range', from: range.from, to: range.to, toIsExclusive: true } };
 

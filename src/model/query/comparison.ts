@@ -10,6 +10,7 @@ import type { Condition, Predicate, Scalar } from '../filter/filter.js';
 import { movePeriods, type Period } from '../filter/period.js';
 import { readFilterValue } from '../filter/value.js';
 import type { MetricAnswer, MetricQuestion } from './engine.js';
+import { datedPredicate } from './relative.js';
 
 /** The question for the earlier value, and the name of its measure in the answer. */
 export type Earlier = { readonly question: MetricQuestion; readonly measure: string };
@@ -31,11 +32,12 @@ export const earlierQuestion = (question: MetricQuestion): Earlier | undefined =
   const isMovable = (condition: Condition): boolean =>
     movable.includes(condition) && sameColumn(condition.column, comparison.column);
   const onColumn = testsOn(question, definition, comparison);
+  const movedOf = (predicate: Predicate) => moved(datedPredicate(predicate, question.today), comparison);
   if (!onColumn.some(({ predicate }) => bounds.has(predicate.kind))) return undefined;
-  if (onColumn.some(({ predicate }) => moved(predicate, comparison) === undefined)) return undefined;
+  if (onColumn.some(({ predicate }) => movedOf(predicate) === undefined)) return undefined;
   const move = (condition: Condition): Condition => ({
     ...condition,
-    predicate: moved(condition.predicate, comparison) ?? condition.predicate,
+    predicate: movedOf(condition.predicate) ?? condition.predicate,
   });
   return {
     measure: measure.name,
@@ -68,7 +70,7 @@ const testsOn = (
   ...testsOf(definition.where).filter(({ column }) => sameColumn(column, compared)),
 ];
 
-const bounds: ReadonlySet<Predicate['kind']> = new Set(['range', 'compare', 'oneOf']);
+const bounds: ReadonlySet<Predicate['kind']> = new Set(['range', 'compare', 'oneOf', 'relative']);
 
 const movedWhere = (
   { where }: VisualDefinition,

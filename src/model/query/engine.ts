@@ -213,6 +213,11 @@ export type MetricQuestion = {
   readonly comparedFrom?: string | undefined;
   /** Values of the RLS variables that custom SQL compares with, by name. No list is empty. */
   readonly variables?: ReadonlyMap<string, readonly Scalar[]> | undefined;
+  /**
+   * The reader's present day, from which relative periods count: see `todayOf`. Part of what is cached, so an answer never
+   * outlives its period. Undefined only where no condition can be relative.
+   */
+  readonly today?: string | undefined;
   /** IANA name. Null: times are shown as stored. */
   readonly timezone: string | null;
   /** Replaces the definition's sort if not null. Names are those of dimensions and measures. */

@@ -5,6 +5,7 @@
  */
 import type { Dashboard, DashboardContent, TriedMetric } from '../../model/dashboard/dashboard.js';
 import { hostMade, type Metric, type MetricDefinition } from '../../model/dashboard/metric.js';
+import { todayOf } from '../../model/filter/date-range.js';
 import type { ApiKeyCaller } from '../../model/guest/caller.js';
 import {
   chosenConditions,
@@ -93,7 +94,7 @@ const run = async (trial: Trial, metric: Metric): Promise<Pick<TriedMetric, 'mea
   const choices = { dashboardFilter: {}, metricFilter: {}, isHost: true };
   const chosen = chosenConditions(noRestrictions, dashboard, metric, choices, moment);
   const variables = enforcedVariables(noRestrictions, metric);
-  const page = { timezone: null, sort: null, limit: isMeasured ? null : 1, offset: 0 };
+  const page = { timezone: null, today: todayOf(moment), sort: null, limit: isMeasured ? null : 1, offset: 0 };
   const question = { ...source, definition, conditions: [...enforced, ...chosen], variables, ...page };
   const { rows, isTruncated = false } = await compared(engine.query)(question);
   if (!isMeasured) return {};

@@ -1,6 +1,7 @@
 /** Operation 16: the host's backend queries a metric with an API key and a clientId. */
 import type { Epoch } from '../../model/brand.js';
 import type { Metric } from '../../model/dashboard/metric.js';
+import { todayOf } from '../../model/filter/date-range.js';
 import { isOpenTo } from '../../model/guest/access.js';
 import type { ApiKeyCaller } from '../../model/guest/caller.js';
 import {
@@ -120,6 +121,7 @@ export const queryMetric =
       movable: [...authoredAmong(enforced, metric.definition), ...chosen],
       variables: enforcedVariables(restrictions, metric),
       timezone: null,
+      today: todayOf(moment),
       sort: null,
       limit: null,
       offset: 0,

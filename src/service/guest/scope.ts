@@ -2,7 +2,7 @@
 import { type Dashboard, sameName } from '../../model/dashboard/dashboard.js';
 import type { Metric, MetricDefinition } from '../../model/dashboard/metric.js';
 import type { Datamart, TableRef } from '../../model/datamart/datamart.js';
-import type { Moment } from '../../model/filter/date-range.js';
+import { type Moment, todayOf } from '../../model/filter/date-range.js';
 import type { Condition } from '../../model/filter/filter.js';
 import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../../model/guest/access.js';
 import type { GuestCaller, LiveGrant } from '../../model/guest/caller.js';
@@ -229,6 +229,7 @@ export const enforcedQuestion = async (
   ),
   variables: unnamed(() => enforcedVariables(grant, metric)),
   timezone: grant.timezone,
+  today: todayOf({ now, timezone: grant.timezone }),
   sort: null,
   limit: null,
   offset: 0,

@@ -1,9 +1,17 @@
 /** Controls of one condition, for the values of a field or of a measure. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Predicate } from '../../model/filter/filter.js';
+import {
+  greatestCount,
+  type RelativePeriod,
+  readRelative,
+  relativeUnits,
+  writeRelative,
+} from '../../model/filter/relative.js';
 import type { Field } from '../../model/guest/fields.js';
 import type { Text } from '../../model/texts/text.js';
 import { type Choice, options } from '../base/options.js';
+import { periodInWords } from '../filters/filter-values.js';
 
 /** What is conditioned, and where a change goes. */
 export type Conditioned = {
@@ -25,8 +33,9 @@ export const conditionControl = (of: Conditioned): TemplateResult | typeof nothi
       return yesOrNo(of);
     case 'integer':
     case 'number':
-    case 'date':
       return range(of);
+    case 'date':
+      return html`${periods(of)}${of.predicate?.kind === 'relative' ? nothing : range(of)}`;
     case 'json':
     case 'other':
       return nothing;
@@ -58,6 +67,46 @@ const list = ({ name, predicate, change, text }: Conditioned): TemplateResult =>
   const hint = text('Values, separated by commas');
   return html`<input part="input" aria-label=${text('Filter by {name}', { name })} title=${hint} placeholder=${hint}
     .value=${values} @change=${given} />`;
+};
+
+/** Periods without a number, as the list offers them. */
+const calendarPeriods: readonly RelativePeriod[] = [
+  ...relativeUnits.flatMap((unit): readonly RelativePeriod[] => [
+    { kind: 'this', unit, count: null },
+    { kind: 'last', unit, count: null },
+    { kind: 'next', unit, count: null },
+  ]),
+  ...relativeUnits.flatMap((unit): readonly RelativePeriod[] =>
+    unit === 'day' ? [] : [{ kind: 'toDate', unit, count: null }],
+  ),
+];
+
+/** What the list of periods counts before the author says how many. */
+const usualCount = 30;
+
+const countedPeriods = (count: number): readonly RelativePeriod[] =>
+  (['last', 'next'] as const).flatMap((kind) => relativeUnits.map((unit) => ({ kind, unit, count })));
+
+/** A period that is counted from the day of the question, or none. */
+const periods = ({ name, predicate, change, text }: Conditioned): TemplateResult => {
+  const chosen = predicate?.kind === 'relative' ? readRelative(predicate.period) : undefined;
+  const count = chosen?.count ?? null;
+  const choices = [...calendarPeriods, ...countedPeriods(count ?? usualCount)].map((period): Choice => {
+    const value = writeRelative(period);
+    return [value, periodInWords(value, text) ?? value];
+  });
+  const choose = (event: Event) => {
+    const { value } = event.target as HTMLSelectElement;
+    change(value === '' ? { kind: 'isNotNull' } : { kind: 'relative', period: value });
+  };
+  const set = (event: Event) => {
+    const next = Number((event.target as HTMLInputElement).value);
+    if (chosen !== undefined) change({ kind: 'relative', period: writeRelative({ ...chosen, count: next }) });
+  };
+  const counter = html`<input part="input" type="number" min="1" max=${greatestCount} step="1"
+    aria-label=${text('{name}, number of periods', { name })} .value=${String(count)} @change=${set} />`;
+  return html`${count === null ? nothing : counter}<select part="input" aria-label=${text('{name} period', { name })}
+    @change=${choose}>${options([['', text('Dates')], ...choices], chosen === undefined ? '' : writeRelative(chosen))}</select>`;
 };
 
 const range = ({ type, name, predicate, change, text }: Conditioned): TemplateResult => {

@@ -4,6 +4,7 @@ import type { ColumnRef } from '../../model/datamart/datamart.js';
 import type { Condition, Predicate, Scalar } from '../../model/filter/filter.js';
 import type { NewGuestDefinition } from '../../model/guest/metric.js';
 import type { Format } from '../base/format.js';
+import { periodInWords } from '../filters/filter-values.js';
 import { sameColumn } from './catalogue.js';
 import { aggregateName, grainName, offeredGrains } from './words.js';
 
@@ -67,6 +68,8 @@ const predicateWords = (words: Words, predicate: Predicate): string => {
       return `${predicate.operator} ${valueWords(words, predicate.value)}`;
     case 'range':
       return `${valueWords(words, predicate.from)} – ${valueWords(words, predicate.to)}`;
+    case 'relative':
+      return periodInWords(predicate.period, text) ?? predicate.period;
     case 'like':
       return predicate.pattern;
     case 'recurring':

@@ -2,6 +2,7 @@
 import type { Calculation, Dimension, Measure, MeasureAggregate, TimeGrain } from '../../model/dashboard/metric.js';
 import type { Predicate, Scalar } from '../../model/filter/filter.js';
 import type { Period } from '../../model/filter/period.js';
+import { readRelative } from '../../model/filter/relative.js';
 import type { Field } from '../../model/guest/fields.js';
 import type { Draft } from './draft.js';
 
@@ -104,8 +105,9 @@ const takes = ({ type }: Pick<Field, 'type'>, value: Scalar): boolean => {
 const predicateKinds = ({ type }: Pick<Field, 'type'>): readonly Predicate['kind'][] => {
   const always = ['isNull', 'isNotNull'] as const;
   if (type === 'json' || type === 'other') return always;
-  if (type === 'integer' || type === 'number' || type === 'date')
-    return ['range', 'compare', 'oneOf', 'noneOf', ...always];
+  const ordered = ['range', 'compare', 'oneOf', 'noneOf', ...always] as const;
+  if (type === 'date') return [...ordered, 'relative'];
+  if (type === 'integer' || type === 'number') return ordered;
   return type === 'text' ? ['oneOf', 'noneOf', 'like', ...always] : ['oneOf', 'noneOf', ...always];
 };
 
@@ -131,6 +133,8 @@ export const predicateFault = (
       const ends = [predicate.from, predicate.to].filter((end) => end !== null);
       return ends.length > 0 && ends.every(fits) ? null : 'wrong-value';
     }
+    case 'relative':
+      return readRelative(predicate.period) === undefined ? 'wrong-value' : null;
     case 'like':
       return isText(predicate.pattern) && (/\\*$/.exec(predicate.pattern)?.[0].length ?? 0) % 2 === 0
         ? null

@@ -314,7 +314,8 @@ export class FilterBar extends LitElement {
     const text = typeof value === 'string' ? value : '';
     const known = presetIn(text);
     const chosen = known ?? text;
-    const names = known === undefined && text !== '' ? [text, ...datePresets] : datePresets;
+    const isOffered = chosen === '' || datePresets.some((each) => each === chosen);
+    const names = isOffered ? datePresets : [chosen, ...datePresets];
     const change = (event: Event) => {
       if (event.target instanceof HTMLSelectElement) this.#tell(name, event.target.value || undefined);
     };

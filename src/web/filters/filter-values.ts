@@ -1,13 +1,15 @@
 /** Reads filter values for the controls of the filter bar, and writes them in words. */
 import type { FilterValue } from '../../model/filter/filter.js';
+import { type RelativePeriod, type RelativeUnit, readRelative, writeRelative } from '../../model/filter/relative.js';
 import type { GuestFilter } from '../../model/guest/view.js';
+import type { Text } from '../../model/texts/text.js';
 import { type FilterValues, isRecord } from '../base/client.js';
 import type { Format } from '../base/format.js';
 
 /** The service requires both ends of a date range; these stand for an open end. */
 export const [earliest, latest] = ['1900-01-01', '2999-12-31'];
 
-/** Periods by the names that the service knows. */
+/** Periods that controls offer, as `writeRelative` names them. The service knows more. */
 export const datePresets = [
   'Today',
   'Yesterday',
@@ -28,9 +30,70 @@ export const datePresets = [
   'Year to Date',
 ] as const;
 
-/** The preset that a text names, in the spelling of the list. */
-export const presetIn = (text: string): (typeof datePresets)[number] | undefined =>
-  datePresets.find((preset) => preset.toLowerCase() === text.trim().toLowerCase());
+/** The period that a text names, as the lists of controls spell it. */
+export const presetIn = (text: string): string | undefined => {
+  const period = readRelative(text);
+  return period === undefined ? undefined : writeRelative(period);
+};
+
+type Words = Readonly<Record<RelativeUnit, (text: Text, n: number) => string>>;
+
+const calendarWords: Readonly<Record<RelativePeriod['kind'], Words>> = {
+  this: {
+    day: (text) => text('Today'),
+    week: (text) => text('This Week'),
+    month: (text) => text('This Month'),
+    quarter: (text) => text('This Quarter'),
+    year: (text) => text('This Year'),
+  },
+  last: {
+    day: (text) => text('Yesterday'),
+    week: (text) => text('Last Week'),
+    month: (text) => text('Last Month'),
+    quarter: (text) => text('Last Quarter'),
+    year: (text) => text('Last Year'),
+  },
+  next: {
+    day: (text) => text('Tomorrow'),
+    week: (text) => text('Next Week'),
+    month: (text) => text('Next Month'),
+    quarter: (text) => text('Next Quarter'),
+    year: (text) => text('Next Year'),
+  },
+  toDate: {
+    day: (text) => text('Today'),
+    week: (text) => text('Week to Date'),
+    month: (text) => text('Month to Date'),
+    quarter: (text) => text('Quarter to Date'),
+    year: (text) => text('Year to Date'),
+  },
+};
+
+const countedWords: Readonly<Record<string, Words>> = {
+  last: {
+    day: (text, n) => text('Last {n} Days', { n }),
+    week: (text, n) => text('Last {n} Weeks', { n }),
+    month: (text, n) => text('Last {n} Months', { n }),
+    quarter: (text, n) => text('Last {n} Quarters', { n }),
+    year: (text, n) => text('Last {n} Years', { n }),
+  },
+  next: {
+    day: (text, n) => text('Next {n} Days', { n }),
+    week: (text, n) => text('Next {n} Weeks', { n }),
+    month: (text, n) => text('Next {n} Months', { n }),
+    quarter: (text, n) => text('Next {n} Quarters', { n }),
+    year: (text, n) => text('Next {n} Years', { n }),
+  },
+};
+
+/** The name of a period in the reader's language; undefined if the text names none. */
+export const periodInWords = (name: string, text: Text): string | undefined => {
+  const period = readRelative(name);
+  if (period === undefined) return undefined;
+  const { kind, unit, count } = period;
+  const words = count === null ? calendarWords : countedWords;
+  return words[kind]?.[unit](text, count ?? 1);
+};
 
 /** The values that the guest may set: without those of locked filters, whose value the token enforces. */
 export const withoutLocked = (values: FilterValues, filters: readonly GuestFilter[]): FilterValues => {
@@ -92,8 +155,8 @@ export const inWords = (
   if (from || to) return span(from ?? '', to ?? '', format);
   const { min, max } = rangeIn(value);
   if (min !== undefined || max !== undefined) return span(bound(min, format), bound(max, format), format);
-  const preset = typeof value === 'string' ? presetIn(value) : undefined;
-  if (preset !== undefined) return format.text(preset);
+  const period = typeof value === 'string' ? periodInWords(value, format.text) : undefined;
+  if (period !== undefined) return period;
   const [first, second, ...rest] =
     typeof value === 'number'
       ? [format.count(value)]

@@ -3,7 +3,7 @@
  *
  * - text: `State=CA`, several as `State=CA&State=NV`
  * - number: `Distance=500` for exactly 500, `Distance=100..500`, `Distance=100..`, `Distance=..500`
- * - date: `Date=2001-03-01`, `Date=2001-03-01..2001-03-31`, with an open end as for numbers, or a preset: `Date=Last+30+Days`
+ * - date: `Date=2001-03-01`, `Date=2001-03-01..2001-03-31`, with an open end as for numbers, or a period: `Date=Last+30+Days`
  * - boolean: `Late=true`, `Late=false`
  *
  * The parameter `guestlist-fixed=State` marks a value that the token enforces: the filter is locked. Such a value is shown in
@@ -11,6 +11,7 @@
  * to the page and keep their value and position.
  */
 import type { FilterValue } from '../../model/filter/filter.js';
+import { readRelative } from '../../model/filter/relative.js';
 import type { GuestFilter } from '../../model/guest/view.js';
 import type { FilterValues } from '../base/client.js';
 import { datesIn, earliest, latest, numberIn, rangeIn, stringsIn, valueFor } from './filter-values.js';
@@ -184,11 +185,8 @@ const numbersOf = (text: string): FilterValue | undefined => {
 const numberOf = (text: string): number | string =>
   /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? numberIn(text) : Number.NaN;
 
-const preset =
-  /^(?:today|yesterday|(?:this|last) (?:week|month|quarter|year)|last (?:7|30|90) days|year to date|last (?:3|6|12) months)$/i;
-
 const datesOf = (text: string): FilterValue | undefined => {
-  if (preset.test(text)) return text;
+  if (readRelative(text) !== undefined) return text;
   const [from, to] = endsOf(text);
   if (from === '' && to === '') return undefined;
   const [startDate, endDate] = [from || earliest, to || latest];

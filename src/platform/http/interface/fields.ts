@@ -118,7 +118,7 @@ export const filterValue = z
   .meta({
     id: 'FilterValue',
     description:
-      'A boolean, a number, a text (also a date preset such as `Last 30 Days`), a list of texts, a range of dates or numbers (a whole number beyond 2^53 - 1 is sent as text), or the values of `columnName` in the rows of `sql`.',
+      'A boolean, a number, a text (also a period such as `Last 30 Days`), a list of texts, a range of dates or numbers (a whole number beyond 2^53 - 1 is sent as text), or the values of `columnName` in the rows of `sql`.',
   });
 
 /** A filter value from a browser. Unlike `filterValue`, it cannot contain SQL. */
@@ -127,7 +127,7 @@ export const guestFilterValue = z
   .meta({
     id: 'GuestFilterValue',
     description:
-      'A boolean, a number, a text (also a date preset such as `Last 30 Days`), a list of texts, or a range of dates or numbers. A whole number beyond 2^53 - 1 is sent as text.',
+      'A boolean, a number, a text (also a period such as `Last 30 Days`), a list of texts, or a range of dates or numbers. A whole number beyond 2^53 - 1 is sent as text.',
   });
 
 export const filterValues = named(filterValue);

@@ -12,6 +12,7 @@ import {
 import { datePrecisions, dateStyles } from '../../../model/datamart/dates.js';
 import type { Predicate } from '../../../model/filter/filter.js';
 import { periods } from '../../../model/filter/period.js';
+import { greatestCount, readRelative } from '../../../model/filter/relative.js';
 import { columnRef, identifier, limits, list, scalar, text } from '../../../platform/http/interface/fields.js';
 
 const operators = ['=', '<>', '<', '<=', '>', '>='] as const;
@@ -26,6 +27,17 @@ export const predicateOf = (maxValues: number) =>
       from: scalar.nullable(),
       to: scalar.nullable(),
       toIsExclusive: z.boolean(),
+    }),
+    z.strictObject({
+      kind: z.literal('relative'),
+      period: text
+        .refine(
+          (name) => readRelative(name) !== undefined,
+          `a period such as "Last 30 Days", counting at most ${greatestCount}`,
+        )
+        .describe(
+          'Days named by their distance from the reader’s present day, as in date filters: `This Month`, `Last 30 Days`, `Next 2 Weeks`, `Year to Date`. Counted when the metric is asked, in the reader’s time zone.',
+        ),
     }),
     z.strictObject({ kind: z.literal('like'), pattern: text }),
     z.strictObject({ kind: z.literal('isNull') }),
