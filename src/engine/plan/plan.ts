@@ -112,6 +112,8 @@ export type OutputColumn = {
   readonly expression: Expression;
   /** Of a measure or calculation: a row may count in several groups, so that its values do not add up. */
   readonly isOverlapping?: true | undefined;
+  /** Other columns, conditions or the order read it, and the answer does not have it. */
+  readonly isLeftOut?: true | undefined;
 };
 
 export type Expression =

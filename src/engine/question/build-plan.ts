@@ -49,6 +49,7 @@ const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan 
       name: measure.name,
       expression: measureExpression(measure, resolved.from, rows),
       isOverlapping: isOverlapping(measure, dimensions, resolved.from, rows) || undefined,
+      isLeftOut: measure.isHidden,
     })),
     ...calculations.map((calculation) => withOverlap(calculation, resolved, rows)),
   ];

@@ -20,6 +20,7 @@ export type ResolvedMeasure = {
   readonly fraction: number | null;
   /** A custom expression of aggregates, which replaces the fields above. */
   readonly custom?: Template<Column> | undefined;
+  readonly isHidden?: true | undefined;
   /** The type that the values of the expression are cast to. */
   readonly readCast?: string | null | undefined;
 };

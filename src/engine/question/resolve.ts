@@ -82,7 +82,10 @@ export const resolve = (question: Question, { catalog, stored }: Catalogs, custo
   const { columnOf } = columns;
   assertTable(definition.from, datamart, stored);
   const dimensions = definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf));
-  const measures = definition.measures.map((measure) => resolveMeasure(measure, columnOf, custom));
+  const measures = definition.measures.map((measure) => ({
+    ...resolveMeasure(measure, columnOf, custom),
+    isHidden: measure.isHidden,
+  }));
   const isRead = isReadBy(question, measures);
   const held = splitHeld(question.conditions, isRead, (condition) =>
     resolveCondition(condition, columns, custom.queries),

@@ -8,8 +8,23 @@ import { isAggregate, isCalculated } from '../sql/expressions.js';
 import type { RunResult } from './run.js';
 import type { StreamBatch } from './stream.js';
 
+type Shown = Pick<Output, 'columns'> & Pick<ResultTable, 'rows' | 'dataTypes'>;
+
+/** The columns of the answer with their cells, without those that are left out. */
+const shownOf = ({ columns }: Output, { rows, dataTypes }: Pick<ResultTable, 'rows' | 'dataTypes'>): Shown => {
+  const kept = columns.flatMap(({ isLeftOut }, index) => (isLeftOut === true ? [] : [index]));
+  if (kept.length === columns.length) return { columns, rows, dataTypes };
+  return {
+    columns: columns.filter(({ isLeftOut }) => isLeftOut !== true),
+    rows: rows.map((row) => kept.map((index) => row[index] ?? null)),
+    dataTypes: kept.map((index) => dataTypes[index] ?? 'string'),
+  };
+};
+
 /** Rows as objects by column name. An answer without rows has no columns either, as the interface says. */
-export const shape = ({ columns }: Output, { rows, dataTypes, total, isCut }: RunResult): MetricAnswer => {
+export const shape = (output: Output, result: RunResult): MetricAnswer => {
+  const { total, isCut } = result;
+  const { columns, rows, dataTypes } = shownOf(output, result);
   if (total === 0) return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
   const types = columns.map(({ expression }, index) => typeOf(expression) ?? dataTypes[index] ?? 'string');
   return {
@@ -65,7 +80,8 @@ export const rowsByName = (
 };
 
 /** A batch as arrays of cells, always with its columns. */
-export const shapeBatch = ({ columns }: Output, { rows, dataTypes }: ResultTable): StreamBatch => {
+export const shapeBatch = (output: Output, result: ResultTable): StreamBatch => {
+  const { columns, rows, dataTypes } = shownOf(output, result);
   const types = columns.map(({ expression }, index) => typeOf(expression) ?? dataTypes[index] ?? 'string');
   return {
     columns: columns.map(({ name }, index) => ({ name, dataType: types[index] ?? 'string' })),

@@ -50,12 +50,12 @@ const firstRows = (rows: readonly Row[]): readonly Row[] => {
 
 type Measured = {
   readonly chart: NumberFormats;
-  readonly measures?: readonly { readonly name: string }[] | undefined;
+  readonly measures?: readonly { readonly name: string; readonly isHidden?: true | undefined }[] | undefined;
   readonly calculations?: readonly { readonly name: string }[] | undefined;
 };
 
 const columnsOf = ({ chart, measures = [], calculations = [] }: Measured) => {
-  const names = [...measures, ...calculations].map(({ name }) => name);
+  const names = [...measures.filter(({ isHidden }) => isHidden !== true), ...calculations].map(({ name }) => name);
   return names.map((name) => ({ name, numbers: measureNumbers({ ...chart, measures: names }, name) }));
 };
 

@@ -16,6 +16,7 @@ import {
   type MetricDefinition,
   outputNames,
   type SqlDefinition,
+  sortableNames,
   type VisualDefinition,
 } from './metric.js';
 
@@ -113,17 +114,18 @@ const sharedFilterNames = ({ filters }: MetricDefinition): readonly string[] => 
 /** Returns all faults of one metric for this datamart. */
 export const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
   const names = outputNames(definition);
+  const sortable = sortableNames(definition);
   return [
     ...(definition.kind === 'visual' ? tableFaults(definition.from, datamart) : []),
     ...missingColumns(definition, datamart),
     ...repeatedNames(definition),
     ...sharedFilterNames(definition),
     ...definition.sort.flatMap(({ name }, index) =>
-      names.includes(name) ? [] : [`sort[${index}].name: no dimension or measure "${name}"`],
+      sortable.includes(name) ? [] : [`sort[${index}].name: no dimension or measure "${name}"`],
     ),
     ...(definition.kind === 'visual' ? visualFaults(definition, datamart) : sqlFaults(definition)),
     ...chartFaults(definition),
-    ...(names.length === 0 ? ['measures: it has neither a dimension nor a measure'] : []),
+    ...(names.length === 0 ? ['measures: it has neither a dimension nor a measure that is shown'] : []),
   ];
 };
 

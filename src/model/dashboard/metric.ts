@@ -92,7 +92,11 @@ export type AggregateMeasure = {
    */
   readonly percentile?: number | undefined;
   readonly expression?: undefined;
+  readonly isHidden?: Hidden;
 };
+
+/** Of a measure: computed for calculations, conditions on groups and sorts, but no column of the answer. Restricts no access. */
+type Hidden = true | undefined;
 
 /** A measure of the datamart: its column is an aggregating custom column. It has no indicator and no percentile. */
 export type ModelMeasure = AggregateMeasure & { readonly aggregate: 'AGGREGATE' };
@@ -108,6 +112,7 @@ export type ExpressionMeasure = {
   readonly column?: undefined;
   readonly indicator?: undefined;
   readonly percentile?: undefined;
+  readonly isHidden?: Hidden;
 };
 
 /** A tree of conditions: `all` must pass, or `any`. NULL passes only `isNull`. */
@@ -235,9 +240,18 @@ export const outputNames = (definition: MetricDefinition): readonly string[] => 
   ...measureNames(definition),
 ];
 
+/** Returns the measures that are columns of the answer. */
+export const shownMeasures = (measures: readonly Measure[]): readonly Measure[] =>
+  measures.filter(({ isHidden }) => isHidden !== true);
+
+/** Returns the names by which groups may be sorted: the answer's columns, and hidden measures. */
+export const sortableNames = (definition: MetricDefinition): readonly string[] => [
+  ...new Set([...outputNames(definition), ...definition.measures.map(({ name }) => name)]),
+];
+
 /** Returns the names of the values shown for each group: measures and calculations. */
 export const measureNames = (definition: MetricDefinition): readonly string[] => [
-  ...definition.measures.map(({ name }) => name),
+  ...(definition.kind === 'visual' ? shownMeasures(definition.measures) : definition.measures).map(({ name }) => name),
   ...(definition.kind === 'visual' ? (definition.calculations ?? []) : []).map(({ name }) => name),
 ];
 

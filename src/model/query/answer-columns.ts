@@ -1,7 +1,7 @@
 /** What the columns of an answer are called, how their values are written, and which colours they have. Pure. */
 
 import type { Chart } from '../dashboard/chart.js';
-import { type MetricDefinition, measureNames, outputNames } from '../dashboard/metric.js';
+import { type MetricDefinition, measureNames, outputNames, shownMeasures } from '../dashboard/metric.js';
 import { type ColumnRef, type Datamart, findColumn } from '../datamart/datamart.js';
 import type { AnswerColumn, MetricAnswer } from './engine.js';
 import { areFormatted, measureNumbers } from './numbers.js';
@@ -9,7 +9,7 @@ import { areFormatted, measureNumbers } from './numbers.js';
 type Output = { readonly name: string; readonly column?: ColumnRef | undefined };
 
 const outputsOf = (definition: MetricDefinition): readonly Output[] =>
-  definition.kind === 'sql' ? [] : [...definition.dimensions, ...definition.measures];
+  definition.kind === 'sql' ? [] : [...definition.dimensions, ...shownMeasures(definition.measures)];
 
 /** The datamart's label, where the metric's author left the column's own name. A name that the author chose stays. */
 const labelOf = ({ name, column }: Output, datamart: Datamart): string => {

@@ -3,7 +3,13 @@
  * conditions of the token never move.
  */
 import { heldConditions, isReadBy } from '../dashboard/mapped-columns.js';
-import { type Comparison, type ConditionTree, testsOf, type VisualDefinition } from '../dashboard/metric.js';
+import {
+  type Comparison,
+  type ConditionTree,
+  shownMeasures,
+  testsOf,
+  type VisualDefinition,
+} from '../dashboard/metric.js';
 import { sameColumn } from '../datamart/datamart.js';
 import type { Moment } from '../filter/date-range.js';
 import type { Condition, Predicate, Scalar } from '../filter/filter.js';
@@ -27,7 +33,7 @@ export const earlierQuestion = (question: MetricQuestion): Earlier | undefined =
   const { definition, movable = [] } = question;
   if (definition.kind !== 'visual' || definition.comparison === undefined) return undefined;
   const { comparison } = definition;
-  const [measure] = definition.measures;
+  const [measure] = shownMeasures(definition.measures);
   if (measure === undefined || definition.dimensions.length > 0) return undefined;
   const isMovable = (condition: Condition): boolean =>
     movable.includes(condition) && sameColumn(condition.column, comparison.column);

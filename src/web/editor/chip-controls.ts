@@ -86,6 +86,15 @@ export const fieldControls = {
   drillPath: grouping('drillPath'),
 };
 
+/** Whether the measure is only computed, where something is calculated of it. */
+export const hider = ({ draft, format: { text }, act }: Editing, at: number): TemplateResult | typeof nothing => {
+  const measure = draft.measures[at];
+  if (!draft.calculations.some(({ of }) => of === measure?.name)) return nothing;
+  const toggle = (event: Event) =>
+    act({ kind: 'hideMeasure', at, isHidden: (event.target as HTMLInputElement).checked });
+  return html`<label><input type="checkbox" .checked=${measure?.isHidden === true} @change=${toggle} /> ${text('Show calculations only')}</label>`;
+};
+
 /** Whether this condition or the one before it suffices. */
 export const joiner = (
   { draft, format: { text }, act }: Editing,

@@ -115,7 +115,7 @@ export const definitionWords = (
   const { dimensions = [], measures = [], calculations = [], where } = definition as NewGuestDefinition;
   const groups = dimensions.map((dimension) => groupWords(words, dimension));
   const values = [
-    ...measures.map((measure) => measureWords(words, measure)),
+    ...measures.filter(({ isHidden }) => isHidden !== true).map((measure) => measureWords(words, measure)),
     ...calculations.map((calculation) => calculationWords(words, calculation)),
   ];
   return [

@@ -152,7 +152,7 @@ const keptOf = <Item>(items: readonly Item[] | undefined, isKept: (item: Item) =
 
 /** Removes what names a column that the draft no longer has. */
 const tidyChart = ({ chart, dimensions, measures, calculations, drillPath }: Draft): Chart => {
-  const values = [...measures, ...calculations].map(({ name }) => name);
+  const values = [...measures.filter(({ isHidden }) => isHidden !== true), ...calculations].map(({ name }) => name);
   const groups = dimensions.map(({ name }) => name);
   const shown = [...values, ...groups, ...drillPath.map(({ name }) => name)];
   const isValue = ({ measure }: { readonly measure: string }): boolean => values.includes(measure);

@@ -59,6 +59,8 @@ export type Action =
       readonly aggregate: MeasureAggregate;
       readonly percentile?: number | undefined;
     }
+  /** Whether the measure is only computed, for calculations, conditions and the order. */
+  | { readonly kind: 'hideMeasure'; readonly at: number; readonly isHidden: boolean }
   | {
       readonly kind: 'addGroup';
       readonly shelf: GroupShelf;
@@ -162,7 +164,20 @@ const writtenAs = (draft: Draft, catalogue: Catalogue, measure: Measure | undefi
     : { ...draft, chart: withMeasureFormats(draft.chart, measure, field) };
 };
 
-const measures: { readonly [K in 'addMeasure' | 'changeMeasure']: Rule<K> } = {
+const hiding = (isHidden: boolean | undefined): Pick<Measure, 'isHidden'> => (isHidden === true ? { isHidden } : {});
+
+const measures: { readonly [K in 'addMeasure' | 'changeMeasure' | 'hideMeasure']: Rule<K> } = {
+  hideMeasure: {
+    fault: ({ measures: all, calculations }, _, { at, isHidden }) => {
+      const measure = all[at];
+      if (measure === undefined) return 'unknown-part';
+      return !isHidden || calculations.some(({ of }) => of === measure.name) ? null : 'needs-calculation';
+    },
+    apply: (draft, _, { at, isHidden }) => ({
+      ...draft,
+      measures: replaced(draft.measures, at, ({ isHidden: _before, ...one }) => ({ ...one, ...hiding(isHidden) })),
+    }),
+  },
   addMeasure: {
     fault: (draft, catalogue, { column, aggregate, percentile }) => {
       const room = roomFault(draft.measures);
@@ -195,12 +210,13 @@ const measures: { readonly [K in 'addMeasure' | 'changeMeasure']: Rule<K> } = {
       return aggregate === 'COUNT' && percentile === undefined ? null : 'aggregate-does-not-fit';
     },
     apply: (draft, catalogue, { at, aggregate, percentile }) => {
-      const next = replaced(draft.measures, at, ({ name, column, indicator }) => ({
+      const next = replaced(draft.measures, at, ({ name, column, indicator, isHidden }) => ({
         name,
         aggregate,
         ...(indicator === undefined ? {} : { indicator }),
         ...(column === undefined ? {} : { column }),
         ...(percentile === undefined ? {} : { percentile }),
+        ...hiding(isHidden),
       }));
       return writtenAs({ ...draft, measures: next }, catalogue, next[at]);
     },
@@ -285,7 +301,7 @@ const expressions: { readonly [K in 'addExpression' | 'changeExpression']: Rule<
       draft.measures[at]?.expression === undefined ? 'unknown-part' : expressionFault(expression),
     apply: (draft, _, { at, expression }) => ({
       ...draft,
-      measures: replaced(draft.measures, at, ({ name }) => ({ name, expression })),
+      measures: replaced(draft.measures, at, ({ name, isHidden }) => ({ name, expression, ...hiding(isHidden) })),
     }),
   },
 };
@@ -448,18 +464,22 @@ export const refusalOf = (draft: Draft, catalogue: Catalogue, action: Action): R
 
 /**
  * Calculations and conditions on groups that the change leaves without their measure or dimension, or with one of
- * another type, are removed. The first condition of a list has none before it.
+ * another type, are removed. A measure of which nothing is calculated is shown. The first condition of a list has none before it.
  */
 const settled = (draft: Draft, catalogue: Catalogue): Draft => {
   const isKept = (one: Calculation): boolean => calculationFault(draft, one, isNumbersIn(catalogue)) === null;
   const having = draft.having.filter((one) => groupFault(draft, catalogue, one.measure, one.predicate) === null);
+  const calculations = draft.calculations.filter(isKept);
   return tidied({
     ...draft,
-    calculations: draft.calculations.filter(isKept),
+    calculations,
+    measures: draft.measures.map((one) => (calculations.some(({ of }) => of === one.name) ? one : shownAgain(one))),
     having: begun(having),
     filters: begun(draft.filters),
   });
 };
+
+const shownAgain = ({ isHidden: _, ...measure }: Measure): Measure => measure;
 
 const begun = <Item extends { readonly isOr?: true | undefined }>(list: readonly Item[]): readonly Item[] =>
   list.map((item, at) => {

@@ -21,6 +21,8 @@ export type Reason =
   | 'needs-number'
   | 'needs-period'
   | 'needs-numbers'
+  /** Only a measure of which something is calculated may be hidden. */
+  | 'needs-calculation'
   | 'cannot-filter'
   | 'wrong-value'
   | 'name-taken'

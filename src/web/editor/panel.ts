@@ -22,6 +22,7 @@ import { chartFits, chartNeed, suggestedChart } from './charts.js';
 import {
   expressionInput,
   fieldControls,
+  hider,
   joiner,
   measureConditions,
   nestedNote,
@@ -327,7 +328,8 @@ export class EditorPanel extends LitElement {
     return html`<li class="chip" part="chip">
       ${shelf === 'filters' ? joiner(editing, shelf, at, name) : nothing} ${this.#title(item, name)}
       ${item !== undefined && 'expression' in item ? expressionInput(editing, name, at) : nothing}
-      ${field === undefined ? nothing : fieldControls[shelf](editing, field, name, at)} ${removal(editing, shelf, at, name)}
+      ${field === undefined ? nothing : fieldControls[shelf](editing, field, name, at)}
+      ${shelf === 'measures' ? hider(editing, at) : nothing} ${removal(editing, shelf, at, name)}
     </li>`;
   }
 

@@ -22,7 +22,7 @@ export const viewOf = (
   chart: {
     ...chart,
     dimensions: dimensions.map((dimension) => dimension.name),
-    measures: [...measures, ...calculations].map((measure) => measure.name),
+    measures: [...measures.filter(({ isHidden }) => isHidden !== true), ...calculations].map(({ name: of }) => of),
     isDrillable: false,
     grains: Object.fromEntries(
       dimensions.flatMap(({ name: of, grain }) => (grain === undefined ? [] : [[of, grain] as const])),

@@ -101,16 +101,22 @@ const keyed = (content: DashboardContent, templateIds: ReadonlySet<string>): Key
   };
 };
 
+const hiddenNames = (definition: MetricDefinition): readonly string[] =>
+  definition.kind === 'sql'
+    ? []
+    : definition.measures.filter(({ isHidden }) => isHidden === true).map(({ name }) => name);
+
 /**
  * Whether a merged definition is valid. A merge by parts can make column names repeat, or leave a sort on a missing
  * column.
  */
 const isSound = (definition: MetricDefinition): boolean => {
   const { sort, filters } = definition;
-  const names = outputNames(definition).map((name) => name.toLowerCase());
+  const shown = outputNames(definition);
+  const names = [...shown, ...hiddenNames(definition)].map((name) => name.toLowerCase());
   const filterNames = filters.map(({ name }) => name.toLowerCase());
   return (
-    names.length > 0 &&
+    shown.length > 0 &&
     new Set(names).size === names.length &&
     new Set(filterNames).size === filterNames.length &&
     sort.every(({ name }) => names.includes(name.toLowerCase()))

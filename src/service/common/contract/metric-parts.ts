@@ -147,6 +147,14 @@ export const chart = z.strictObject({
     .describe('Of a gauge.'),
 }) satisfies z.ZodType<Chart>;
 
+/** Of a measure. */
+export const isHidden = z
+  .literal(true)
+  .optional()
+  .describe(
+    'Computed for calculations, conditions on groups and sorts, but no column of the answer: so a running total is shown alone.',
+  );
+
 export const sort = z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) });
 
 export const calculation = z.discriminatedUnion('kind', [

@@ -26,6 +26,7 @@ import {
   chart,
   comparison,
   dimension,
+  isHidden,
   predicateOf,
   sort,
   treesOf,
@@ -46,8 +47,9 @@ const measure = z.union([
     column: columnRef.optional(),
     indicator: predicate.optional(),
     percentile: z.number().min(0).max(1).optional(),
+    isHidden,
   }),
-  z.strictObject({ name: identifier, expression: z.string().min(1).max(limits.textLength) }),
+  z.strictObject({ name: identifier, expression: z.string().min(1).max(limits.textLength), isHidden }),
 ]);
 
 const filters = list(
