@@ -57,6 +57,17 @@ describe('a first dashboard without facts of rows', () => {
     }
   });
 
+  test('counts over time by the grain that the datamart says of the date', () => {
+    const said = (name: string) => (name === 'sold_at' ? { defaultGrain: 'quarter' as const } : {});
+    const columns = sales.columns.map((column) => ({ ...column, ...said(column.columnName) }));
+    const grains = (one: DatamartTable) =>
+      propose(owned(one)).metrics.flatMap(({ definition }) =>
+        definition.dimensions.flatMap(({ grain }) => grain ?? []),
+      );
+    expect(new Set(grains(sales))).toEqual(new Set(['month']));
+    expect(new Set(grains({ ...sales, columns }))).toEqual(new Set(['quarter']));
+  });
+
   test('shows nothing that the datamart hides, and no table that nobody may read', () => {
     const hidden = {
       ...sales,

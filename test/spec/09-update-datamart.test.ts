@@ -225,6 +225,7 @@ describe('tableList', () => {
       defaultAggregation: 'COUNT_DISTINCT',
       isApplyTimezone: true,
       defaultSort: 'DESC',
+      defaultGrain: 'week',
       numbers: { currency: 'EUR', notation: 'compact' },
       dates: { style: 'long', precision: 'day' },
     };

@@ -227,6 +227,7 @@ const anAction = fc.oneof(
   fc.record({ kind: fc.constant('changeGroup' as const), shelf: groupShelf, at, grouping: aGrouping }),
   fc.record({ kind: fc.constant('addFilter' as const), column: aColumn, predicate: aPredicate }),
   fc.record({ kind: fc.constant('changeFilter' as const), at, predicate: aPredicate }),
+  fc.record({ kind: fc.constant('hideMeasure' as const), at, isHidden: fc.boolean() }),
   fc.record({ kind: fc.constant('calculate' as const), pick: fc.nat(9), type: fc.nat(4), name: aName }),
   fc.record({
     kind: fc.constant('compare' as const),
@@ -423,6 +424,47 @@ test('conditions of any shape mean the same after they were edited, and none is 
     { seed, numRuns: 500 },
   );
   expect(deep).toBeGreaterThan(50);
+});
+
+test('a measure is hidden only while something is calculated of it', () => {
+  const steps: readonly Action[] = [
+    { kind: 'addGroup', shelf: 'dimensions', column: columnRef('sales.sold') },
+    { kind: 'addMeasure', column: columnRef('sales.amount'), aggregate: 'SUM', name: 'Total' },
+  ];
+  const draft = steps.reduce((before, action) => edit(before, catalogue, action), emptyDraft);
+  const hide: Action = { kind: 'hideMeasure', at: 0, isHidden: true };
+  expect(refusalOf(draft, catalogue, hide)).toBe('needs-calculation');
+  const calculation = { kind: 'runningTotal', name: 'So far', of: 'Total', along: draft.dimensions[0]?.name } as const;
+  const alone = [{ kind: 'addCalculation', calculation } as const, hide].reduce(
+    (before, action) => edit(before, catalogue, action),
+    draft,
+  );
+  expect(alone.measures).toMatchObject([{ name: 'Total', isHidden: true }]);
+  expect(edit(alone, catalogue, { kind: 'changeMeasure', at: 0, aggregate: 'AVG' }).measures).toMatchObject([
+    { aggregate: 'AVG', isHidden: true },
+  ]);
+  expect(edit(alone, catalogue, { ...hide, isHidden: false }).measures[0]?.isHidden).toBeUndefined();
+  const left = edit(alone, catalogue, { kind: 'remove', shelf: 'calculations', at: 0 });
+  expect(left.measures[0]?.isHidden).toBeUndefined();
+});
+
+test('dates are grouped by the grain that the model says of their column, else by month', () => {
+  const weekly = {
+    ...catalogue,
+    tables: catalogue.tables.map((one) => ({
+      ...one,
+      fields: one.fields.map((field) => ({
+        ...field,
+        ...(field.columnName === 'sold' ? { defaultGrain: 'week' as const } : {}),
+      })),
+    })),
+  };
+  const add = (column: string): Action => ({ kind: 'addGroup', shelf: 'dimensions', column: columnRef(column) });
+  const draft = [add('sales.sold'), add('sales.day')].reduce(
+    (before, action) => edit(before, weekly, action),
+    emptyDraft,
+  );
+  expect(draft.dimensions.map(({ grain }) => grain)).toEqual(['week', 'month']);
 });
 
 test('a condition on groups leaves with its measure, and with a type that it does not fit', () => {

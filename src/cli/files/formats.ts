@@ -74,6 +74,7 @@ const columnDefaults: Json = {
   defaultAggregation: null,
   isApplyTimezone: false,
   defaultSort: null,
+  defaultGrain: null,
   numbers: null,
   dates: null,
   isBoolean: false,

@@ -74,7 +74,7 @@ const ofTable = (fields: GuestFields, from: FieldTable): readonly NewGuestDefini
     null,
     ...numbers.map((placed) => ({ placed, aggregate: placed.field.suggestedAggregates.at(-1) ?? 'AVG' }) as const),
   ];
-  const times = dates.slice(0, 1).map((one) => groupOf(one, { grain: 'month' }));
+  const times = dates.slice(0, 1).map((one) => groupOf(one, { grain: one.field.defaultGrain ?? 'month' }));
   // Each measure has another group, so that the suggestions differ.
   return counted.slice(0, 3).flatMap((of, at) => {
     const kind = kinds[at % Math.max(1, kinds.length)];

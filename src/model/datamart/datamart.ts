@@ -1,5 +1,5 @@
 import type { DatatypeKind } from './datatypes.js';
-import type { ColumnDates } from './dates.js';
+import type { ColumnDates, DateGrain } from './dates.js';
 import type { Mask } from './masks.js';
 
 /** A selection of a datasource's tables and columns, with tenancy and relationships. */
@@ -97,6 +97,8 @@ export type DatamartColumn = {
   readonly defaultAggregation?: string | null | undefined;
   /** Sort direction of answers that are grouped by this column and have no sort of their own. */
   readonly defaultSort?: 'ASC' | 'DESC' | null | undefined;
+  /** The grain by which dates of the column are grouped in new metrics. Null or undefined: by month. */
+  readonly defaultGrain?: DateGrain | null | undefined;
   /** How numbers of the column are written in new metrics. Null or undefined: plainly. */
   readonly numbers?: ColumnNumbers | null | undefined;
   /** How dates of the column are written in new metrics. Null or undefined: as usual. */

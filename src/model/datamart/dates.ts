@@ -11,6 +11,10 @@ export type DateStyle = (typeof dateStyles)[number];
 export const datePrecisions = ['year', 'month', 'day', 'minute', 'second'] as const;
 export type DatePrecision = (typeof datePrecisions)[number];
 
+/** Periods by which dates are grouped and that follow each other without a gap. Weeks start on Monday. */
+export const dateGrains = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
+export type DateGrain = (typeof dateGrains)[number];
+
 /**
  * A missing style is the usual one. A missing precision is that of the value: the day, and the time if it has one.
  * Dates that are grouped into periods are always written as their period; only the style holds for them.

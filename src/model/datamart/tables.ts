@@ -4,7 +4,7 @@ import { type Datasource, usualSchemas } from '../organization.js';
 import type { ColumnNumbers, DatamartColumn, DatamartTable, TableRef } from './datamart.js';
 import { sameTable, tableKey } from './datamart.js';
 import { columnKind, type DatatypeKind, mayBeBoolean } from './datatypes.js';
-import type { ColumnDates } from './dates.js';
+import type { ColumnDates, DateGrain } from './dates.js';
 import type { SourceColumn, SourceTable } from './source-schema.js';
 
 /** An item of the interface's `tableList`. A missing field gets its default; the table's earlier value is not kept. */
@@ -33,6 +33,7 @@ export type ColumnDraft = {
   /** Undefined: as in the stored datamart. */
   readonly isBoolean?: boolean | undefined;
   readonly defaultSort?: 'ASC' | 'DESC' | '' | null | undefined;
+  readonly defaultGrain?: DateGrain | null | undefined;
   readonly numbers?: ColumnNumbers | null | undefined;
   readonly dates?: ColumnDates | null | undefined;
 };
@@ -154,6 +155,7 @@ const columnOf = (
   allowAggregate: draft.allowAggregate ?? false,
   defaultAggregation: draft.defaultAggregation ?? null,
   defaultSort: draft.defaultSort === '' ? null : (draft.defaultSort ?? null),
+  defaultGrain: draft.defaultGrain ?? null,
   numbers: draft.numbers ?? null,
   dates: draft.dates ?? null,
 });

@@ -1,11 +1,12 @@
 /**
  * Moves dates by whole calendar periods. Dates have the format of answers and conditions, and keep their local zone.
  */
+import { type DateGrain, dateGrains } from '../datamart/dates.js';
 import { type Day, dayOf, parseDay, partsOf, writeDay } from './calendar.js';
 
 /** Periods that follow each other without a gap. Weeks start on Monday. */
-export const periods = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
-export type Period = (typeof periods)[number];
+export const periods = dateGrains;
+export type Period = DateGrain;
 
 const pattern = /^([^T ]+?)(?:([T ])(\d{2}):(\d{2})(?::(\d{2})(\.\d+)?)?)?$/;
 

@@ -24,6 +24,7 @@ import {
   viewSemanticTables,
 } from '../datamart/semantic-layer.js';
 import type { Condition } from '../filter/filter.js';
+import type { Period } from '../filter/period.js';
 
 export type GuestFields = {
   readonly tables: readonly FieldTable[];
@@ -55,6 +56,8 @@ export type Field = {
   readonly aggregates: readonly MeasureAggregate[];
   /** Those that a measure most likely means, best first. */
   readonly suggestedAggregates: readonly MeasureAggregate[];
+  /** The grain by which its dates are grouped in new metrics. Undefined: by month. */
+  readonly defaultGrain?: Period | undefined;
   /** How its numbers are written in new metrics. Null: plainly. */
   readonly numbers: ColumnNumbers | null;
   /** How its dates are written in new metrics. Undefined: as usual. */
@@ -111,6 +114,7 @@ const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Fie
     isMeasure,
     aggregates: isMeasure ? asItIs : fit,
     suggestedAggregates: isMeasure ? asItIs : suggested(column, type, isIdentifier, fit),
+    ...(column.defaultGrain == null || type !== 'date' ? {} : { defaultGrain: column.defaultGrain }),
     numbers: column.numbers ?? null,
     ...(column.dates == null ? {} : { dates: column.dates }),
   };

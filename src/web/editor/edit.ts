@@ -146,9 +146,12 @@ const titled = (catalogue: Catalogue, of: ColumnRef | TableRef | null): string =
 const replaced = <Item>(items: readonly Item[], at: number, change: (item: Item) => Item): readonly Item[] =>
   items.map((item, index) => (index === at ? change(item) : item));
 
-/** Dates are grouped by month, if nothing else is said. */
-const groupingOf = (catalogue: Catalogue, column: ColumnRef, grouping: Grouping | undefined): Grouping =>
-  grouping ?? (findField(catalogue, column)?.type === 'date' ? { grain: 'month' } : {});
+/** Dates are grouped by the grain that the model says of their column, else by month. */
+const groupingOf = (catalogue: Catalogue, column: ColumnRef, grouping: Grouping | undefined): Grouping => {
+  if (grouping !== undefined) return grouping;
+  const field = findField(catalogue, column);
+  return field?.type === 'date' ? { grain: field.defaultGrain ?? 'month' } : {};
+};
 
 const given = ({ grain, bucketWidth, bucketCount }: Grouping): Grouping => ({
   ...(grain === undefined ? {} : { grain }),

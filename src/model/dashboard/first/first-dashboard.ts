@@ -168,7 +168,8 @@ const line = ({ timeline }: Subject, from: TableFacts, measure: Measure): readon
   const date = dateOf(timeline);
   const span = date === undefined ? undefined : timeline.spans.get(date);
   if (date === undefined || span === undefined) return [];
-  const grain = grainOf(span);
+  const said = timeline.table.columns.find(({ columnName }) => columnName === date)?.defaultGrain;
+  const grain = said ?? grainOf(span);
   const dimension: Dimension = { name: labelOf(grain), column: columnOf(timeline, date), grain };
   return [
     {

@@ -9,6 +9,7 @@ import type {
 } from '../../../model/datamart/datamart.js';
 import { columnKind, mayBeBoolean } from '../../../model/datamart/datatypes.js';
 import { draftRelationships, nameTables } from '../../../model/datamart/relationships.js';
+import { periods } from '../../../model/filter/period.js';
 import { mapItems, type Slices } from '../../../model/slices.js';
 import type { Encoded } from '../../../platform/http/interface/callable.js';
 import { decodePagination, identifier, pagination, queryPagination } from '../../../platform/http/interface/fields.js';
@@ -31,6 +32,10 @@ const listedColumn = z.object({
   numbers: columnNumbers
     .nullable()
     .describe('How numbers of the column are written in new metrics and in rows behind metrics.'),
+  defaultGrain: z
+    .enum(periods)
+    .optional()
+    .describe('The grain by which dates of the column are grouped in new metrics. Left out: by month.'),
   isBoolean: z
     .boolean()
     .optional()
@@ -99,6 +104,7 @@ const encodeColumn = (column: DatamartColumn): Encoded<typeof listedColumn> => (
   defaultSort: column.defaultSort ?? null,
   numbers: column.numbers ?? null,
   ...(mayBeBoolean(column) ? { isBoolean: columnKind(column) === 'boolean' } : {}),
+  ...(column.defaultGrain == null ? {} : { defaultGrain: column.defaultGrain }),
   ...(column.dates == null ? {} : { dates: column.dates }),
 });
 

@@ -1,5 +1,6 @@
 /** The parts of a datamart, as requests send them. */
 import { z } from 'zod';
+import { periods } from '../../../model/filter/period.js';
 import { identifier, limits, list, text } from '../../../platform/http/interface/fields.js';
 import { dates, numbers } from '../../common/contract/metric-parts.js';
 
@@ -41,6 +42,10 @@ const column = z
         'Only for a `tinyint(1)` of MySQL or MariaDB, which holds numbers: true declares that every number except 0 means true. Left out: as it was; false in a new datamart.',
       ),
     defaultSort: z.enum(['ASC', 'DESC', '']).nullish().describe('Empty, null or missing clears it.'),
+    defaultGrain: z
+      .enum(periods)
+      .nullish()
+      .describe('The grain by which dates of the column are grouped in new metrics. Left out: by month.'),
     numbers: columnNumbers
       .nullish()
       .describe('How numbers of the column are written in new metrics and in rows behind metrics.'),

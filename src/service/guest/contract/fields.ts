@@ -1,6 +1,7 @@
 /** An operation of this project: the fields on which a guest may build metrics. */
 import { z } from 'zod';
 import { aggregates, measureAggregates } from '../../../model/dashboard/metric.js';
+import { periods } from '../../../model/filter/period.js';
 import type { FieldTable, GuestFields } from '../../../model/guest/fields.js';
 import type { Encoded } from '../../../platform/http/interface/callable.js';
 import { identifier } from '../../../platform/http/interface/fields.js';
@@ -32,6 +33,10 @@ const field = z
     suggestedAggregates: z
       .array(z.enum(measureAggregates))
       .describe('Those that a measure most likely means, best first.'),
+    defaultGrain: z
+      .enum(periods)
+      .optional()
+      .describe('The grain by which its dates are grouped in new metrics. Left out: by month.'),
     numbers: columnNumbers.nullable().describe('How its numbers are written in new metrics. Null: plainly.'),
     dates: columnDates.optional().describe('How its dates are written in new metrics. Left out: as usual.'),
   })
@@ -66,6 +71,7 @@ const encodeTable = (of: FieldTable): Encoded<typeof fieldTable> => ({
     aggregates: one.aggregates,
     suggestedAggregates: one.suggestedAggregates,
     numbers: one.numbers,
+    ...(one.defaultGrain === undefined ? {} : { defaultGrain: one.defaultGrain }),
     ...(one.dates === undefined ? {} : { dates: one.dates }),
   })),
 });

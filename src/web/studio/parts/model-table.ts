@@ -6,7 +6,7 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { keyed } from 'lit/directives/keyed.js';
 import type { ColumnNumbers } from '../../../model/datamart/datamart.js';
 import { isOfKind } from '../../../model/datamart/datatypes.js';
-import type { ColumnDates } from '../../../model/datamart/dates.js';
+import { type ColumnDates, dateGrains } from '../../../model/datamart/dates.js';
 import { options } from '../../base/options.js';
 import type { Api } from '../base/api.js';
 import { precisionChoices, styleChoices, withDatePrecision, withDateStyle } from '../base/column-dates.js';
@@ -48,6 +48,11 @@ import { isSamePlace, type ModelPlace } from '../base/model-score.js';
 import { stateOf, type TableTenancy, toneOf } from '../base/model-tenancy.js';
 import './expression-form.js';
 import type { WrittenExpression } from './expression-form.js';
+
+const grainChoices = [
+  ['', 'Grouped by month'],
+  ...dateGrains.map((one) => [one, `Grouped by ${one}`] as const),
+] as const;
 
 const valueIn = (event: Event): string => (event.target as HTMLInputElement | HTMLSelectElement).value;
 const isChecked = (event: Event): boolean => (event.target as HTMLInputElement).checked;
@@ -242,7 +247,12 @@ export class ModelTable extends LitElement {
     const name = `${key}.${columnName}`;
     const write = (next: ColumnDates | null): void =>
       this.#model((model) => withColumn(model, key, columnName, { dates: next }));
+    const grain = (event: Event): void => {
+      const defaultGrain = dateGrains.find((one) => one === valueIn(event));
+      this.#model((model) => withColumn(model, key, columnName, { defaultGrain }));
+    };
     return html`<div class="numbers dates">
+      <select aria-label="How dates of ${name} are grouped" @change=${grain}>${options(grainChoices, column.defaultGrain ?? '')}</select>
       <select aria-label="How dates of ${name} are written" @change=${(event: Event) => write(withDateStyle(dates, valueIn(event)))}>${options(styleChoices(navigator.language, dates?.precision), dates?.style ?? '')}</select>
       <select aria-label="How precise dates of ${name} are" @change=${(event: Event) => write(withDatePrecision(dates, valueIn(event)))}>${options(precisionChoices, dates?.precision ?? '')}</select>
     </div>`;
