@@ -37,7 +37,8 @@ const answered = {
   status: 'HTTP status',
   durationInMs: ms,
   operation: 'name of the operation; missing if no operation has the path',
-  refused: 'code and reason of a refusal',
+  refused:
+    'code and reason of a refusal; `message` if the caller got a neutral one; `cause` names metric, filter and way where a restriction does not fit',
 };
 const hook = { hook: 'kind of the hook', code, isReplay: 'whether the same hook was received before' };
 const command = { command: 'name', code, operator: 'who asked', target: 'what the command was about' };
@@ -74,7 +75,10 @@ const requests = {
   'operation.part_refused': {
     level: 'info',
     meaning: 'One metric of a dashboard query was refused; the others were answered. `refused` says why.',
-    fields: { operation: 'name of the operation', refused: 'code, reason and message of the refusal' },
+    fields: {
+      operation: 'name of the operation',
+      refused: 'code, reason, message and, where a restriction does not fit, cause of the refusal',
+    },
   },
   'operation.interrupted': {
     level: 'error',

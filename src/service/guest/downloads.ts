@@ -64,12 +64,16 @@ const named = (filters: readonly StatedFilter[], { name }: Translation): readonl
 const rowsOf = async (
   { engine }: Pick<Deps, 'engine'>,
   question: MetricQuestion,
-  { translation, language }: { readonly translation: Translation; readonly language: string | undefined },
+  {
+    target,
+    translation,
+    language,
+  }: { readonly target: OpenMetric; readonly translation: Translation; readonly language: string | undefined },
   signal: AbortSignal,
 ): Promise<DownloadRows> => {
   const { definition, datamart, limit, offset } = question;
   const oneMore = limit === null ? null : limit + 1;
-  const stream = await guestReads(engine, signal).stream({ ...question, limit: oneMore });
+  const stream = await guestReads(engine, signal, target).stream({ ...question, limit: oneMore });
   const { columns } = stream;
   const labels = columnLabels(definition, datamart);
   const grains = new Map(
@@ -93,7 +97,7 @@ export const downloadGuestCsv =
     const target = await openForDownload(deps, caller, query);
     const translation = await translationFor(deps, caller, target.opened, query.language);
     const { language } = query;
-    return rowsOf(deps, await questionOf(deps, caller, target, query), { translation, language }, signal);
+    return rowsOf(deps, await questionOf(deps, caller, target, query), { target, translation, language }, signal);
   };
 
 type Choices = GuestQuery['dashboardFilter'];
@@ -158,7 +162,7 @@ export const downloadGuestXlsx =
     const { opened, metric } = target;
     const { language } = query;
     const translation = await translationFor(deps, caller, opened, language);
-    const rows = await rowsOf(deps, question, { translation, language }, signal);
+    const rows = await rowsOf(deps, question, { target, translation, language }, signal);
     const filters = named(await sheetFilters(deps, caller, target, query, question), translation);
     const isOfDashboard = opened.embed.embedType === 'dashboard';
     const title = translation.name(metric.name);
@@ -197,7 +201,7 @@ export const downloadGuestDashboardXlsx =
       const question = await questionOf(deps, caller, target, query);
       const load = async (): Promise<DownloadRows> => {
         await assertStillGood(deps, caller);
-        return rowsOf(deps, question, { translation, language }, signal);
+        return rowsOf(deps, question, { target, translation, language }, signal);
       };
       const filters = named(await sheetFilters(deps, caller, target, query, question), translation);
       return { name: translation.name(target.metric.name), filters, load };

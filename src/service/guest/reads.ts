@@ -314,7 +314,7 @@ export const queryGuestMetric =
     signal: AbortSignal,
   ): Promise<MetricReply & { readonly tag: string }> => {
     const target = await openTarget(deps, caller, query);
-    const reads = guestReads(deps.engine, signal);
+    const reads = guestReads(deps.engine, signal, target);
     const replied = await reply(deps, caller, target, query, measured(fewerPoints(query, target.metric, reads)));
     return { ...replied, tag: await answerTag(deps.tag, caller.grant, replied) };
   };
@@ -359,7 +359,7 @@ export const listGuestUnderlying =
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
     const target = await openTarget(deps, caller, query);
     assertPermitted(caller.grant, target.opened, 'isEnableUnderlyingData');
-    const reads = guestReads(deps.engine, signal);
+    const reads = guestReads(deps.engine, signal, target);
     const started = deps.clock.now();
     const question = await rowsQuestion(deps, caller, target, query, { started, ask: reads.query });
     return answerTo(deps, caller, target, query, { question, ask: formatted(reads.underlying), started });

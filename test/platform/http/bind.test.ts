@@ -1,5 +1,6 @@
 import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
+import { RestrictionMisfit } from '../../../src/model/guest/restriction-misfit.js';
 import type { Reason } from '../../../src/model/reasons.js';
 import { Refusal } from '../../../src/model/refusal.js';
 import { DependencyUnavailable } from '../../../src/model/unavailable.js';
@@ -150,6 +151,16 @@ describe('a refusal that an end user cannot fix', () => {
       },
       refused: { code: 'METRIC_QUERY_ERROR', reason: 'sql-column-unknown', message: developerText },
     });
+  });
+
+  test('the cause of a restriction that does not fit goes to the log, and to no guest', async () => {
+    const cause = new RestrictionMisfit('Metric "Delays" cannot be read under the restriction "Region".');
+    const misfit = new Refusal('METRIC_QUERY_ERROR', 'It does not fit.', { reason: 'restriction-path-missing', cause });
+    const answer = await ask(guestToken, 'query', misfit);
+    expect(answer?.refused).toMatchObject({ reason: 'restriction-path-missing', cause: cause.message });
+    expect(JSON.stringify(answer?.body)).not.toMatch(/Delays|Region|fit/);
+    const other = new Refusal('METRIC_QUERY_ERROR', 'x', { cause: new Error('a driver wrote a value') });
+    expect((await ask(guestToken, 'query', other))?.refused).not.toHaveProperty('cause');
   });
 
   test('INVALID_REQUEST_BODY is neutral too, unless its reason says that it describes the request alone', async () => {

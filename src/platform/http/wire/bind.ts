@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Code, errors } from '../../../model/errors.js';
 import { gatewayIdMend, isGatewayId } from '../../../model/gateway-id.js';
 import type { Caller } from '../../../model/guest/caller.js';
+import { RestrictionMisfit } from '../../../model/guest/restriction-misfit.js';
 import { isRecord } from '../../../model/is-record.js';
 import type { Log } from '../../../model/log-events.js';
 import type { Reason } from '../../../model/reasons.js';
@@ -76,6 +77,8 @@ export type DispatchResponse = {
     readonly reason: string;
     /** The developer's message, if the caller got a neutral one. */
     readonly message?: string;
+    /** Which restriction does not fit which metric, and why. */
+    readonly cause?: string;
   };
 };
 
@@ -87,7 +90,12 @@ export type ServiceLog = Pick<Log, 'error' | 'info'>;
 
 type AnyHandler = (caller: Caller, input: unknown, signal: AbortSignal) => Promise<unknown>;
 type Answer = Pick<DispatchResponse, 'status' | 'headers' | 'body' | 'contentType'> & {
-  readonly refused?: { readonly code: Code; readonly reason: Reason; readonly message?: string };
+  readonly refused?: {
+    readonly code: Code;
+    readonly reason: Reason;
+    readonly message?: string;
+    readonly cause?: string;
+  };
 };
 
 /** The date on which the camel-case paths became deprecated, in the format of RFC 9745: seconds since 1970. */
@@ -210,10 +218,14 @@ const headersOf = (failure: Failure): Answer['headers'] => ({
   ...retryAfter(failure),
 });
 
-const answerError = (failure: Failure): Answer => {
+/** The cause of a refusal that is written for the log: it names definitions, and no value. */
+const causeOf = (error: unknown): Pick<NonNullable<Answer['refused']>, 'cause'> =>
+  error instanceof Refusal && error.cause instanceof RestrictionMisfit ? { cause: error.cause.message } : {};
+
+const answerError = (failure: Failure, error?: unknown): Answer => {
   const { code, message, status, reason } = failure;
   const body = envelope(code, message, status);
-  return { status, headers: headersOf(failure), contentType: json, body, refused: { code, reason } };
+  return { status, headers: headersOf(failure), contentType: json, body, refused: { code, reason, ...causeOf(error) } };
 };
 
 /**
@@ -230,7 +242,7 @@ const fail = (error: unknown, { name, errors }: Operation, requestId: string, lo
     return answerError(away);
   }
   const failure = failureOf(error, telling);
-  if (failure.status < 500) return answerError(failure);
+  if (failure.status < 500) return answerError(failure, error);
   log.error({ event: 'operation.failed', ...line }, 'an operation failed');
   const { message } = failure;
   const text = message === telling.failed ? message : `${message} ${telling.failed}`;
