@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
+import { hostMade, type MetricDefinition, type VisualDefinition } from '../../src/model/dashboard/metric.js';
 import type { Datamart } from '../../src/model/datamart/datamart.js';
-import { type GuestDefinition, guestFaults } from '../../src/model/guest/metric.js';
+import { changedDefinition, type GuestDefinition, guestFaults } from '../../src/model/guest/metric.js';
 
 const moment = { now: new Date('2026-11-23T12:00:00Z'), timezone: null };
 const table = { schemaName: 'main', tableName: 'sales' };
@@ -71,4 +71,25 @@ test('a stored fault stays one of the stored metric, if a part before it is remo
     'drillPath[0].column: the datamart has no column main.sales.secret_margin',
     'underlying[0]: the datamart has no column main.sales.secret_margin',
   ]);
+});
+
+const open = { withoutBaseFilters: [table] };
+const changed = (definition: MetricDefinition, parts: GuestDefinition): MetricDefinition =>
+  changedDefinition(
+    { ...hostMade, metricId: 'm', workspaceId: 'w', name: 'm', lineage: [], owner: null, definition },
+    parts,
+  );
+
+test('a change of what an author’s metric reads ends its way out of base filters', () => {
+  const limited = changed({ ...stored, ...open }, { limit: 10 });
+  expect(limited).toEqual({ ...stored, limit: 10 });
+  expect(limited).not.toHaveProperty('withoutBaseFilters');
+});
+
+test('a change of the chart alone keeps the rows that the author’s metric reads', () => {
+  expect(changed({ ...stored, ...open }, { chart: { type: 'line' } })).toEqual({
+    ...stored,
+    ...open,
+    chart: { type: 'line' },
+  });
 });

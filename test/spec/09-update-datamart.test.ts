@@ -662,3 +662,40 @@ describe('effects on answers', () => {
     await ok(house, 'queryMetric', query);
   });
 });
+
+describe('tables with a bridge and base filters', () => {
+  const bridge = { relationship: 'product-of-sale', columns: ['id', 'label'] };
+  const filter = { columnName: 'label', predicate: { kind: 'isNotNull' } };
+  const products = { ...productsTable, through: bridge, baseFilters: [filter] };
+
+  test('are stored and listed, and a list without the fields takes them back', async () => {
+    const { update, table } = await create();
+    expect(await table('products')).not.toHaveProperty('through');
+    await update({ tableList: [salesTable, products], sharedTables: [] });
+    expect(await table('products')).toMatchObject({ through: bridge, baseFilters: [filter] });
+    await update({ tableList: [salesTable, productsTable], sharedTables: ['products'] });
+    expect(Object.keys(await table('products'))).not.toEqual(expect.arrayContaining(['through', 'baseFilters']));
+  });
+
+  test.each<readonly [string, Input, string]>([
+    [
+      'a relationship of no table',
+      { through: { ...bridge, relationship: 'none' } },
+      'tableList[1].through.relationship',
+    ],
+    ['a column that is not listed', { through: { ...bridge, columns: ['price'] } }, 'tableList[1].through.columns[0]'],
+    ['no column', { through: { ...bridge, columns: [] } }, 'tableList[1].through.columns'],
+    ['a filter on no column', { baseFilters: [{ ...filter, columnName: 'gone' }] }, 'tableList[1].baseFilters[0]'],
+    [
+      'a filter in SQL',
+      { baseFilters: [{ columnName: 'label', predicate: { kind: 'inQuery', sql: 'SELECT 1', columnName: 'x' } }] },
+      'tableList[1].baseFilters[0].predicate',
+    ],
+    ['an empty list of filters', { baseFilters: [] }, 'tableList[1].baseFilters'],
+  ])('%s is refused where it stands', async (_, parts, message) => {
+    const { wrong } = await create();
+    expect(await wrong({ tableList: [salesTable, { ...productsTable, ...parts }], sharedTables: [] })).toContain(
+      message,
+    );
+  });
+});

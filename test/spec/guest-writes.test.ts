@@ -185,6 +185,7 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
       { dimensions: [{ name: 'D', column: { ...columnRef('sales.region'), sql: '1' } }] },
     ],
     ['definition without its chart', { chart: undefined }],
+    ['way out of base filters', { withoutBaseFilters: [tableRef('sales')] }],
     [
       'more than its size',
       {

@@ -212,6 +212,8 @@ describe('a new model', () => {
       ],
       clientColumns: [],
       tenancyPaths: [],
+      bridges: [],
+      baseFilters: [],
     },
   });
   const states = (of: ModelDraft) => tenancyOf(storedOf(of), keysOfDraft(of)).map(stateOf);

@@ -79,7 +79,15 @@ const columnDefaults: Json = {
   dates: null,
   isBoolean: false,
 };
-const tableDefaults: Json = { clientColumn: null, tenancyPath: null, isHide: false, label: '', wildcard: null };
+const tableDefaults: Json = {
+  clientColumn: null,
+  tenancyPath: null,
+  through: null,
+  baseFilters: null,
+  isHide: false,
+  label: '',
+  wildcard: null,
+};
 const relationshipDefaults: Json = { cardinality: null, join: null };
 
 /** The object without the fields that have their default, which is what a missing field means. */

@@ -27,7 +27,7 @@ const ownersOf = (datamart: Datamart, sources: readonly SourceTable[]): readonly
   tableOwnerships(datamart, keysOf(sources)).map(({ table, tenancy }) => {
     const { schemaName, tableName } = table;
     const isTenants = tenancy.kind === 'master';
-    if (tenancy.kind === 'path') return { table, owner: tenancy.owner, isTenants };
+    if (tenancy.kind === 'path' || tenancy.kind === 'bridge') return { table, owner: tenancy.owner, isTenants };
     if (tenancy.kind !== 'column' && tenancy.kind !== 'master') return { table, owner: null, isTenants };
     return { table, owner: { schemaName, tableName, columnName: tenancy.columnName }, isTenants };
   });

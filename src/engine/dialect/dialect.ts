@@ -37,11 +37,23 @@ export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'> & {
   readonly assumed?: readonly AssumedColumn[] | undefined;
 };
 
+/** Writes a test of a table's own rows; `name` writes one of its columns as it is stored. */
+export type RowTest = (dialect: Dialect, name: (columnName: string) => Sql) => Sql;
+
 /** Null only where the table is shared by all tenants, or there are no tenants. */
 export type TenantPredicate =
   | { readonly kind: 'column'; readonly columnName: string; readonly type: SqlType; readonly value: Bound }
-  /** A row is the tenant's if its parent row in the table of `far` is. A row without a parent belongs to no tenant. */
-  | { readonly kind: 'parent'; readonly near: TypedColumn; readonly far: TypedColumn; readonly tenant: TenantPredicate }
+  /**
+   * A row is the tenant's if a row of the table of `far` is: its parent, or one of its rows in a bridge, which also
+   * passes `tests`. A row without one belongs to no tenant.
+   */
+  | {
+      readonly kind: 'parent';
+      readonly near: TypedColumn;
+      readonly far: TypedColumn;
+      readonly tenant: TenantPredicate;
+      readonly tests?: readonly RowTest[] | undefined;
+    }
   | { readonly kind: 'all'; readonly items: readonly TenantPredicate[] };
 
 /** A column of a base table. */

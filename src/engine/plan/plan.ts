@@ -2,7 +2,7 @@ import type { Brand } from '../../model/brand.js';
 import type { Aggregate, TimeGrain } from '../../model/dashboard/metric.js';
 import type { JoinKind, TableRef } from '../../model/datamart/datamart.js';
 import type { Period } from '../../model/filter/period.js';
-import type { Bound, Column, Dialect, Sql, TenantPredicate } from '../dialect/dialect.js';
+import type { Bound, Column, Dialect, RowTest, Sql, TenantPredicate } from '../dialect/dialect.js';
 import type { SqlType } from '../dialect/sql-type.js';
 import type { Template } from '../parsing/sql-parser.js';
 import type { BoundPredicate } from './values.js';
@@ -49,6 +49,8 @@ export type Leaf = {
   readonly isNamedBySql?: true | undefined;
   /** A condition of the token's own SQL reads the leaf: it has all columns as they are stored. */
   readonly isStored?: boolean | undefined;
+  /** The table's base filters hold also where the metric is without them. */
+  readonly isAlwaysFiltered?: true | undefined;
 };
 
 /** A column of the leaf's table that the token masks or hides. */
@@ -176,6 +178,8 @@ export type TenantScopedLeaf = Leaf & {
   readonly columns: readonly string[];
   readonly ruled: readonly RuledColumn[];
   readonly tenant: TenantPredicate | null;
+  /** The base filters of the table. */
+  readonly base: readonly RowTest[];
 };
 
 /** A plan whose leaves hold one tenant's rows. Only `scopeToTenant` makes it, and nothing else compiles. */

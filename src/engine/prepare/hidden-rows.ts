@@ -13,7 +13,7 @@ import type { Custom } from '../custom/read-custom.js';
 import { type Dialect, nameInLeaf, type Side, type Sql } from '../dialect/dialect.js';
 import { withoutNames } from '../dialect/refuse.js';
 import type { Leaf, LeafTest, Plan } from '../plan/plan.js';
-import { findPath, isReachable } from '../question/paths.js';
+import { bridgeStep, findPath, isReachable } from '../question/paths.js';
 import type { Resolved, ResolvedCondition } from '../question/resolve.js';
 import { type Chain, chainsOf, growTree, isHiddenChain } from '../question/restriction-tree.js';
 import { testsOfLeaf } from '../question/row-set.js';
@@ -168,6 +168,31 @@ export const leavesOfQueries = (
   return [...read, ...beyond.map((leaf): Leaf => ({ ...leaf, ...testsOfLeaf(whereRead, leaf.table) }))];
 };
 
+/**
+ * A row of a bridged table is visible only by a row of its bridge that the token does not hide: each leaf of such a
+ * table gets a test for that row. Other conditions of the token reach the table as they reach any other.
+ */
+export const withBridges = (
+  leaves: readonly Leaf[],
+  { datamart, storedOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'storedOf' | 'conditions' | 'whereRead'>,
+): readonly Leaf[] => {
+  const beyond: Leaf[] = [];
+  const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
+  const tested = leaves.map((leaf, index): Leaf => {
+    const step = leaf.isStored === true ? undefined : bridgeStep(datamart, leaf.table);
+    const own = restrictions.filter(({ column }) => step !== undefined && sameTable(column.ref, step.far));
+    if (step === undefined || own.length + whereRead(step.far).length === 0) return leaf;
+    const near = untestedName(leaf.name ?? leafName(index));
+    const chaining = { storedOf, prefix: 'gl_bridge' };
+    const write = planChain(chaining, beyond, near, [{ step, conditions: own, branches: [] }]);
+    return withTests(leaf, { tests: [], testsBeneath: [write] });
+  });
+  const bridges = beyond.map(
+    (leaf): Leaf => ({ ...leaf, isAlwaysFiltered: true, ...testsOfLeaf(whereRead, leaf.table) }),
+  );
+  return [...tested, ...bridges];
+};
+
 /** The plan with its custom columns, barriers where expressions read a leaf, and the leaves of conditions in SQL. */
 export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom, resolved: Resolved): Plan => {
   const own = plan.leaves.map((leaf): Leaf => {
@@ -175,7 +200,8 @@ export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom
     return computed === undefined && expressions.size === 0 ? leaf : { ...leaf, computed, isBarrier: true };
   });
   const { leaves, beyond } = computeVisible(own, resolved);
-  return { ...plan, leaves: [...leaves, ...withComputed([...beyond, ...leavesOfQueries(queries, resolved)], columns)] };
+  const all = withBridges([...leaves, ...beyond, ...leavesOfQueries(queries, resolved)], resolved);
+  return { ...plan, leaves: [...all.slice(0, own.length), ...withComputed(all.slice(own.length), columns)] };
 };
 
 /** Leaves with their custom columns, which a test of the token may compare. */

@@ -2,6 +2,7 @@
  * From a question to SQL: resolve, build the plan, scope it to the tenant, compile. Visual metrics and custom SQL
  * take the same steps.
  */
+import { noColumnRules, withColumnRules } from '../../model/datamart/column-rules.js';
 import type { MetricQuestion, OptionsQuestion } from '../../model/query/engine.js';
 import { datedQuestion } from '../../model/query/relative.js';
 import type { CacheKeyParts } from '../cache/key.js';
@@ -40,9 +41,17 @@ export const prepare = (
   running: Preparing,
   runScoped: RunScoped,
 ): Promise<Prepared> => {
-  const context = contextOf(database, ask.question, running);
-  const dated = datedAsk(ask);
+  const read = withReadableColumns(ask);
+  const context = contextOf(database, read.question, running);
+  const dated = datedAsk(read);
   return dated.kind === 'sql' ? prepareSql(context, dated.question) : prepareVisual(context, dated, runScoped);
+};
+
+/** The datamart of every question hides what `through` leaves out, whoever asks. A guest's was ruled by the token. */
+const withReadableColumns = (ask: AnyAsk): AnyAsk => {
+  const { datamart } = ask.question;
+  const ruled = datamart.ruled === undefined ? withColumnRules(datamart, noColumnRules) : datamart;
+  return ruled === datamart ? ask : ({ ...ask, question: { ...ask.question, datamart: ruled } } as AnyAsk);
 };
 
 /** Relative periods become days. Statements, and so the keys of cached rows, have these days. */
@@ -67,12 +76,14 @@ const contextOf = (
 };
 
 const prepareVisual = async (context: SqlContext, ask: Ask, runScoped: RunScoped): Promise<Prepared> => {
-  const { datamart, tenant } = ask.question;
+  const { datamart, tenant, definition } = ask.question;
   const { stored, dialect, maskKey } = context;
+  const { withoutBaseFilters } = definition;
+  const source = { datamart, catalog: stored, maskKey, withoutBaseFilters };
   const custom = await readCustom(context, ask.question);
   const asked = resolve(ask.question, context, custom);
   const scopePlan = (planned: Plan) => {
-    const scoped = scopeToTenant(withCustom(planned, custom, asked), tenant, { datamart, catalog: stored, maskKey });
+    const scoped = scopeToTenant(withCustom(planned, custom, asked), tenant, source);
     return { scoped, compiled: compile(scoped, dialect), page: planned.page };
   };
   const runPlan = (planned: Plan): Promise<RunResult> => {

@@ -27,7 +27,7 @@ import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { type CompiledPlan, pageSql } from '../sql/compile.js';
 import { outputName } from '../sql/expressions.js';
 import { rowsAs } from '../sql/leaves.js';
-import { leavesOfQueries, withComputed, withTests } from './hidden-rows.js';
+import { leavesOfQueries, withBridges, withComputed, withTests } from './hidden-rows.js';
 import type { Prepared } from './prepared.js';
 import { type Restrictions, restrict } from './sql-conditions.js';
 
@@ -53,7 +53,8 @@ type SqlPlan = {
 export const prepareSql = async (context: SqlContext, question: SqlQuestion): Promise<Prepared> => {
   const { datamart, stored, maskKey, tenant, dialect } = context;
   const { plan, shape } = await planSql(context, question);
-  const scoped = scopeToTenant(plan, tenant, { datamart, catalog: stored, maskKey });
+  const { withoutBaseFilters } = question.definition;
+  const scoped = scopeToTenant(plan, tenant, { datamart, catalog: stored, maskKey, withoutBaseFilters });
   const columns = answerColumns(question.definition, shape);
   return {
     question,
@@ -88,14 +89,10 @@ const planSql = async (context: SqlContext, question: SqlQuestion) => {
   const whereRead = (leaf: Leaf): Leaf => ({ ...leaf, ...testsOfLeaf(held.whereRead, leaf.table) });
   const visible = (leaf: Leaf): Leaf =>
     withTests({ ...leaf, isMarked: restrictions.isMarked(leaf.table) }, restrictions.testsOf(leaf.table));
+  const read = [...leaves.map(whereRead).map(visible), ...restrictions.leaves.map(whereRead)];
+  const hiding = { datamart: context.datamart, storedOf: found.storedOf, ...held };
   const plan: SqlPlan = {
-    leaves: withComputed(
-      [
-        ...[...leaves.map(whereRead).map(visible), ...restrictions.leaves.map(whereRead)],
-        ...leavesOfQueries(queries, { datamart: context.datamart, storedOf: found.storedOf, ...held }),
-      ],
-      computed,
-    ),
+    leaves: withComputed(withBridges([...read, ...leavesOfQueries(queries, hiding)], hiding), computed),
     statement,
     restrictions,
     nameOf,

@@ -1,6 +1,8 @@
 import {
   type Cardinality,
   type ColumnRef,
+  type Datamart,
+  findTable,
   type JoinKind,
   qualifiedName,
   type Relationship,
@@ -36,6 +38,14 @@ const stepFrom = (table: TableRef, relationship: Relationship): Step | undefined
   return sameTable(parent, table)
     ? { relationship, near: parent, far: child, kind }
     : { relationship, near: child, far: parent, kind: mirrored[kind] };
+};
+
+/** The step from a table that is read through a bridge to that bridge; undefined for another table. */
+export const bridgeStep = (datamart: Datamart, table: TableRef): Step | undefined => {
+  const { through } = findTable(datamart, table) ?? {};
+  return datamart.relationships
+    .filter(({ relationshipName }) => through != null && relationshipName === through.relationship)
+    .flatMap((relationship) => stepFrom(table, relationship) ?? [])[0];
 };
 
 /** The steps of a way that begins at `from`. */

@@ -195,6 +195,13 @@ export const createColumns = (
 const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zone: string | null): Column => {
   assertTable(ref, datamart, catalog);
   const column = findColumn(datamart, ref);
+  const through = findTable(datamart, ref)?.through;
+  if (column === undefined && through != null) {
+    return refuseQuery(
+      `Column ${columnName(ref)} is not among the columns that may be read through ${through.relationship}; add it to through.columns of the table, or use ${through.columns.join(', ')}.`,
+      'column-not-in-datamart',
+    );
+  }
   if (column === undefined) {
     return refuseQuery(
       `Column ${columnName(ref)} is not in datamart ${datamart.name}; add it there or correct the name (case counts).`,

@@ -7,12 +7,13 @@ import {
   tableKey,
 } from '../../model/datamart/datamart.js';
 import { primaryTableUnshared } from '../../model/datamart/table-ownership.js';
-import { isListedAsShared } from '../../model/datamart/tenancy-steps.js';
+import { isAmong, isListedAsShared } from '../../model/datamart/tenancy-steps.js';
 import type { TenantScope } from '../../model/datamart/tenant.js';
 import { type Catalog, columnsOf } from '../dialect/catalog.js';
 import type { TenantPredicate } from '../dialect/dialect.js';
 import { refuseQuery, refuseUnknown, withoutNames } from '../dialect/refuse.js';
 import type { Leaf, RuledColumn, TenantScoped, TenantScopedLeaf } from '../plan/plan.js';
+import { baseTests } from './base-filters.js';
 import { ruledColumns, storedDatamart } from './column-rules.js';
 import { columnPredicate, refuseClient, type Source, tablePredicate } from './tenancy.js';
 
@@ -40,12 +41,17 @@ export const scopeToTenant = <P extends { readonly leaves: readonly Leaf[] }>(
       columns: columnsToShow(table, source.catalog, ruled),
       ruled,
       tenant: predicateOf(table),
+      base: isUnfiltered(leaf, source) ? [] : baseTests(table, source),
     };
   };
   const leaves = plan.leaves.map((leaf) => withoutNames(leaf.isHidden, () => secureLeaf(leaf)));
   // The only place that gives the brand.
   return { ...plan, database: source.catalog.database, leaves } as unknown as TenantScoped<P>;
 };
+
+/** Whether the metric's author left the base filters out. What decides over other rows has them in every metric. */
+const isUnfiltered = ({ table, isStored, isAlwaysFiltered }: Leaf, { withoutBaseFilters = [] }: Source): boolean =>
+  isStored !== true && isAlwaysFiltered !== true && isAmong(withoutBaseFilters, table);
 
 /**
  * The datamart's columns of the table, without those that the token hides. A column that the datasource lost is refused

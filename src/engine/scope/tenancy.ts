@@ -18,6 +18,7 @@ import type { Bound, TenantPredicate, TypedColumn } from '../dialect/dialect.js'
 import { refuseQuery, refuseUnknown } from '../dialect/refuse.js';
 import type { SqlKind, SqlType } from '../dialect/sql-type.js';
 import { bindScalar } from '../plan/values.js';
+import { baseTests } from './base-filters.js';
 
 export type Source = {
   readonly datamart: Datamart;
@@ -25,10 +26,12 @@ export type Source = {
   readonly catalog: Catalog;
   /** The tenant's key for hashes of masked values. Left out: no column can be hashed. */
   readonly maskKey?: string | undefined;
+  /** The tables whose base filters the metric's author left out. */
+  readonly withoutBaseFilters?: readonly TableRef[] | undefined;
 };
 
 type Tenancy = Extract<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
-type Path = Extract<TableTenancy, { kind: 'path' }>;
+type Path = Extract<TableTenancy, { kind: 'path' | 'bridge' }>;
 
 /** Null: all clients share the table. Throws METRIC_QUERY_ERROR for a table that is not readable. */
 export const tablePredicate = (
@@ -60,6 +63,8 @@ export const tablePredicate = (
       return ofColumn(table, own.columnName);
     case 'path':
       return narrowed(table, follow(own.steps, own.owner));
+    case 'bridge':
+      return narrowed(table, bridgePredicate(own.steps, tenancy, clientId, source));
     case 'shared':
       return added(table);
     case 'unreadable':
@@ -67,6 +72,19 @@ export const tablePredicate = (
     default:
       return refuseUnknown('tenancy of a table', own);
   }
+};
+
+/** The base filters of the bridge hold in every metric: a row that is deleted makes nobody readable. */
+const bridgePredicate = (
+  [step]: Path['steps'],
+  tenancy: Tenancy,
+  clientId: string,
+  source: Source,
+): TenantPredicate => {
+  const bridge = step && findTable(source.datamart, step.far);
+  const tenant = bridge && tablePredicate(bridge, tenancy, clientId, source);
+  if (step === undefined || bridge === undefined || tenant == null) throw new TypeError('a bridge has a tenant');
+  return { kind: 'parent', ...joinedBy(step, source), tenant, tests: baseTests(bridge, source) };
 };
 
 /** Throws METRIC_QUERY_ERROR where two values could compare equal although a key treats them as different. */

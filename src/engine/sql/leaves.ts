@@ -90,11 +90,13 @@ const leafSql = (
   joins: readonly Join[],
 ): readonly Sql[] => {
   const table = dialect.table(database, leaf.table);
-  const { tenant, computed = [] } = leaf;
+  const { tenant, base, computed = [] } = leaf;
   const alias = ownAlias(leaf);
   const columns = columnsSql(dialect, leaf, alias);
   const called = alias === null ? sql`` : sql` AS ${sql.id(alias)}`;
-  const where = tenant === null ? sql`` : sql` WHERE ${tenantSql(dialect, database, tenant, alias)}`;
+  const own = tenant === null ? [] : [tenantSql(dialect, database, tenant, alias)];
+  const tests = [...own, ...base.map((write) => write(dialect, columnOf(alias)))];
+  const where = tests.length === 0 ? sql`` : sql` WHERE ${sql.join(tests, sql` AND `)}`;
   const rows = sql`SELECT ${sql.join([...columns, ...markSql(leaf)])} FROM ${table}${called}${where}`;
   const name = isTested(leaf) ? untestedName(ownName) : ownName;
   if (computed.length > 0 && !isTested(leaf)) return computedSql(dialect, name, rows, computed);
@@ -137,6 +139,12 @@ const isKept = ({ capabilities }: Dialect, joins: readonly Join[], { isNumbered 
 const ownAlias = ({ tenant, ruled }: TenantScopedLeaf): string | null =>
   ruled.length === 0 && (tenant === null || tenant.kind === 'column') ? null : 'gl_own';
 
+/** Names a column of the table named `alias`; null: the only table in scope. */
+const columnOf =
+  (alias: string | null) =>
+  (columnName: string): Sql =>
+    alias === null ? sql.id(columnName) : sql.id(alias, columnName);
+
 /** True for the tenant's rows of the table named `alias`; null: the only table in scope. */
 const tenantSql = (
   dialect: Dialect,
@@ -146,10 +154,8 @@ const tenantSql = (
   depth = 0,
 ): Sql => {
   switch (tenant.kind) {
-    case 'column': {
-      const column = alias === null ? sql.id(tenant.columnName) : sql.id(alias, tenant.columnName);
-      return dialect.tenant(column, tenant.type, tenant.value);
-    }
+    case 'column':
+      return dialect.tenant(columnOf(alias)(tenant.columnName), tenant.type, tenant.value);
     case 'all':
       return sql.join(
         tenant.items.map((item) => tenantSql(dialect, database, item, alias, depth)),
@@ -157,11 +163,12 @@ const tenantSql = (
       );
     case 'parent': {
       const parent = `gl_parent_${depth}`;
-      const { near, far } = tenant;
+      const { near, far, tests = [] } = tenant;
       const relation = sql`${dialect.table(database, far.ref)} AS ${sql.id(parent)}`;
       const isTenants = tenantSql(dialect, database, tenant.tenant, parent, depth + 1);
       const steps = [{ near: sideOf(near, alias), far: sideOf(far, parent), relation }];
-      return asTenancy(() => semiJoinOf(dialect, steps, [isTenants]));
+      const passing = tests.map((write) => write(dialect, columnOf(parent)));
+      return asTenancy(() => semiJoinOf(dialect, steps, [isTenants, ...passing]));
     }
     default:
       return refuseUnknown('tenant predicate', tenant);

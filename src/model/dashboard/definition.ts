@@ -116,7 +116,7 @@ export const definitionFaults = (definition: MetricDefinition, datamart: Datamar
   const names = outputNames(definition);
   const sortable = sortableNames(definition);
   return [
-    ...(definition.kind === 'visual' ? tableFaults(definition.from, datamart) : []),
+    ...(definition.kind === 'visual' ? tableFaults('from', definition.from, datamart) : []),
     ...missingColumns(definition, datamart),
     ...repeatedNames(definition),
     ...sharedFilterNames(definition),
@@ -125,13 +125,16 @@ export const definitionFaults = (definition: MetricDefinition, datamart: Datamar
     ),
     ...(definition.kind === 'visual' ? visualFaults(definition, datamart) : sqlFaults(definition)),
     ...chartFaults(definition),
+    ...(definition.withoutBaseFilters ?? []).flatMap((table, index) =>
+      tableFaults(`withoutBaseFilters[${index}]`, table, datamart),
+    ),
     ...(names.length === 0 ? ['measures: it has neither a dimension nor a measure that is shown'] : []),
   ];
 };
 
-const tableFaults = (from: TableRef, datamart: Datamart): readonly string[] =>
-  findTable(datamart, from) === undefined
-    ? [`from: the datamart has no table ${from.schemaName}.${from.tableName}`]
+const tableFaults = (path: string, table: TableRef, datamart: Datamart): readonly string[] =>
+  findTable(datamart, table) === undefined
+    ? [`${path}: the datamart has no table ${table.schemaName}.${table.tableName}`]
     : [];
 
 const visualFaults = (definition: VisualDefinition, datamart: Datamart): readonly string[] => {

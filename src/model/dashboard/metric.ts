@@ -212,6 +212,12 @@ export type VisualDefinition = {
   readonly drillPath: readonly Dimension[];
   readonly sort: readonly Sort[];
   readonly limit: number | null;
+} & BaseFilterChoice;
+
+/** The way out of base filters. Only an author has it: no request of a guest may hold it, and no change of one keeps it. */
+export type BaseFilterChoice = {
+  /** The tables that the metric reads without their base filters. Undefined: none. */
+  readonly withoutBaseFilters?: readonly TableRef[] | undefined;
 };
 
 /** A metric in SQL. Only the host may define one, never a guest. */
@@ -230,7 +236,7 @@ export type SqlDefinition = {
   readonly rlsVariables: readonly RlsVariable[];
   readonly sort: readonly Sort[];
   readonly limit: number | null;
-};
+} & BaseFilterChoice;
 
 export type SqlOutput = { readonly name: string };
 

@@ -40,6 +40,9 @@ const words: Readonly<Record<DatatypeKind, string>> = {
   opaque: 'values that cannot be compared',
 };
 
+/** What values of a kind are called. */
+export const wordsOfKind = (kind: DatatypeKind): string => words[kind];
+
 const typeOf = (ref: ColumnRef, datamart: Datamart): Typed => {
   const column = findColumn(datamart, ref);
   const kind = column && columnKind(column);
@@ -89,7 +92,12 @@ const valuesOf = (predicate: Predicate): readonly Scalar[] => {
   }
 };
 
-const predicateFaults = (place: string, predicate: Predicate | undefined, { kind, says }: Typed): readonly string[] => {
+/** Returns the faults of a predicate on values of a type. `says` is what holds them, such as a column. */
+export const predicateFaults = (
+  place: string,
+  predicate: Predicate | undefined,
+  { kind, says }: Typed,
+): readonly string[] => {
   if (predicate === undefined || predicate.kind === 'isNull' || predicate.kind === 'isNotNull') return [];
   if (kind === 'opaque') return [`${place}: ${says}; use another column`];
   if (predicate.kind === 'like' && can(kind)?.hasPatterns === false)

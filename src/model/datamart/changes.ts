@@ -9,7 +9,14 @@ import {
   sharedTableFaults,
 } from './relationships.js';
 import { type SourceView, type TableDraft, tableListFaults, tablesOf } from './tables.js';
-import { clientColumnFaults, masterFaults, mergeTenancy, type TenancyDraft, tenancyPathFaults } from './tenancy.js';
+import {
+  clientColumnFaults,
+  masterFaults,
+  mergeTenancy,
+  type TenancyDraft,
+  tenancyPathFaults,
+  throughFaults,
+} from './tenancy.js';
 
 export type DatamartParts = Pick<Datamart, 'tenancy' | 'tables' | 'relationships' | 'sharedTables' | 'cacheTtlSeconds'>;
 
@@ -70,6 +77,7 @@ export const changeParts = (
   const asked = relationships === undefined ? [] : relationshipFaults(relationships, named);
   const joined = relationships === undefined ? current.relationships : relationshipsOf(relationships, named);
   const shared = sharedTables ?? current.sharedTables;
+  const whole = { tenancy, tables, named, relationships: joined, sharedTables: shared };
   const fromSource = (faults: (view: SourceView) => readonly string[]) => (source === undefined ? [] : faults(source));
   assertNoFaults(
     [
@@ -78,9 +86,7 @@ export const changeParts = (
       ...fromSource((view) => (tenancySettings === undefined || tenancy === null ? [] : masterFaults(tenancy, view))),
       ...fromSource((view) => clientColumnFaults(tables, tenancy, view, !isListed)),
       ...(relationships === undefined ? keptRelationshipFaults(isListed ? current.relationships : [], named) : asked),
-      ...(asked.length === 0
-        ? tenancyPathFaults({ tables, named, relationships: joined, sharedTables: shared }, !isListed)
-        : []),
+      ...(asked.length === 0 ? [...tenancyPathFaults(whole, !isListed), ...throughFaults(whole, !isListed)] : []),
       ...sharedTableFaults(sharedTables ?? (isListed ? current.sharedTables : []), named, sharedTables === undefined),
     ],
     'datamart-faulty',

@@ -89,3 +89,45 @@ const persons: ReadonlySet<string> = new Set([
 
 /** Whether a table of this name may hold people. */
 export const isPerson = (tableName: string): boolean => persons.has(singularName(tableName).split(' ').at(-1) ?? '');
+
+const memberships: ReadonlySet<string> = new Set(['member', 'membership', 'seat', 'collaborator', 'enrollment']);
+
+/** Whether a table of this name may say who belongs to what: `memberships`, `team_members`, `organization_users`. */
+export const isMembership = (tableName: string): boolean => {
+  const words = singularName(tableName).split(' ');
+  const last = words.at(-1) ?? '';
+  return memberships.has(last) || (words.length > 1 && (persons.has(last) || tenantRank(last) !== null));
+};
+
+const contacts: ReadonlySet<string> = new Set([
+  ...['email', 'mail', 'phone', 'mobile', 'address', 'street', 'birthday', 'birth', 'username'],
+]);
+const otherPersonal: ReadonlySet<string> = new Set([
+  ...['fax', 'birthdate', 'login', 'avatar', 'picture', 'photo', 'gender', 'name', 'surname'],
+]);
+
+/** Whether a column of this name says that its table is about people: `email`, `home_phone`. */
+export const isContact = (columnName: string): boolean => wordsOf(columnName).some((word) => contacts.has(word));
+
+/** Whether a column of this name tells of a person beyond the name that is shown: to be asked before it is readable. */
+export const isPersonal = (columnName: string): boolean =>
+  isContact(columnName) || wordsOf(columnName).some((word) => otherPersonal.has(word));
+
+const removals: ReadonlySet<string> = new Set(['deleted', 'archived', 'removed', 'discarded']);
+const tests: ReadonlySet<string> = new Set(['test', 'testing', 'sandbox']);
+
+/** Whether a column of this name may hold when a row was deleted: `deleted_at`, `archived_on`. */
+export const isTimeOfRemoval = (columnName: string): boolean => {
+  const words = wordsOf(columnName);
+  const [first = '', second = ''] = words;
+  return (
+    removals.has(first) && (words.length === 1 || (words.length === 2 && ['at', 'on', 'date', 'time'].includes(second)))
+  );
+};
+
+/** Whether a column of this name may mark rows that are deleted or only a test: `is_deleted`, `test`. */
+export const isMarkOfRemoval = (columnName: string): boolean => {
+  const words = wordsOf(columnName);
+  const [mark = '', ...others] = words[0] === 'is' ? words.slice(1) : words;
+  return others.length === 0 && (removals.has(mark) || tests.has(mark));
+};

@@ -1,5 +1,5 @@
 /**
- * The right to the column: what a token hides of a datamart, and what it masks. The rules are applied to the datamart
+ * The right to the column: what a token or a table's `through` hides of a datamart, and what a token masks. The rules are applied to the datamart
  * itself, before anybody reads it: hidden columns are no longer among its columns, and masked ones carry their mask.
  * So a read path that does not know of the rules cannot show what they hide.
  */
@@ -30,9 +30,6 @@ const wordsOf = (sql: string): ReadonlySet<string> =>
     ].map(([, word = '', quoted = '', ticked = '']) => (word || quoted || ticked).toLowerCase()),
   );
 
-const reads = (words: ReadonlySet<string>, names: readonly string[]): boolean =>
-  names.some((name) => words.has(name.toLowerCase()));
-
 const maskedColumn = (column: DatamartColumn, mask: Mask): DatamartColumn => {
   switch (mask.kind) {
     case 'hash':
@@ -47,6 +44,17 @@ const maskedColumn = (column: DatamartColumn, mask: Mask): DatamartColumn => {
   }
 };
 
+/** Whether the table's `through`, if it has one, lets the column be read. */
+const isNamedByThrough = ({ through }: Pick<DatamartTable, 'through'>, { columnName }: DatamartColumn): boolean =>
+  through == null || through.columns.includes(columnName);
+
+/** The columns of `names` that the expression may read. */
+export const namesRead = (sql: string, names: readonly string[]): readonly string[] => {
+  if (names.length === 0) return [];
+  const words = wordsOf(sql);
+  return names.filter((name) => words.has(name.toLowerCase()));
+};
+
 const ruledTable = (table: DatamartTable, rules: ColumnRules): DatamartTable => {
   const nameOf = ({ columnName }: DatamartColumn): string => ruleName({ ...table, columnName });
   const maskOf = (column: DatamartColumn): Mask | undefined => {
@@ -55,6 +63,7 @@ const ruledTable = (table: DatamartTable, rules: ColumnRules): DatamartTable => 
   };
   const isNamed = (column: DatamartColumn): boolean => Object.hasOwn(rules.maskColumns, nameOf(column));
   const isHidden = (column: DatamartColumn): boolean => {
+    if (!isNamedByThrough(table, column)) return true;
     if (rules.hideColumns.includes(nameOf(column))) return true;
     if (!isNamed(column)) return false;
     const mask = maskOf(column);
@@ -64,7 +73,7 @@ const ruledTable = (table: DatamartTable, rules: ColumnRules): DatamartTable => 
   const names = hidden.map(({ columnName }) => columnName);
   // A column that is computed from a hidden one tells of it.
   const isComputed = ({ isCustomColumn, sql = '' }: DatamartColumn): boolean =>
-    isCustomColumn === true && names.length > 0 && reads(wordsOf(sql), names);
+    isCustomColumn === true && namesRead(sql, names).length > 0;
   const shown = table.columns.filter((column) => !isHidden(column) && !isComputed(column));
   const hiddenColumns = table.columns.filter((column) => !shown.includes(column));
   const columns = shown.map((column) => {
@@ -79,9 +88,12 @@ const ruledTable = (table: DatamartTable, rules: ColumnRules): DatamartTable => 
 const applied = new WeakMap<Datamart, Map<string, Datamart>>();
 const greatestMemory = 100;
 
-/** Returns the datamart as the rules show it: the same object for the same datamart and rules. */
+/**
+ * Returns the datamart as the rules and the `through` of its tables show it: the same object for the same datamart and
+ * rules.
+ */
 export const withColumnRules = (datamart: Datamart, rules: ColumnRules): Datamart => {
-  if (!hasColumnRules(rules)) return datamart;
+  if (!hasColumnRules(rules) && datamart.tables.every(({ through }) => through == null)) return datamart;
   const known = applied.get(datamart) ?? new Map<string, Datamart>();
   applied.set(datamart, known);
   const key = JSON.stringify(columnRulesKey(rules));
@@ -121,7 +133,10 @@ export const namesHidden = ({ tables }: Pick<Datamart, 'tables'>, sql: string, n
   const read = tables.filter(
     ({ tableName }) => words.has(tableName.toLowerCase()) || near.some((one) => one === tableName),
   );
-  return read.some(({ hiddenColumns = [] }) =>
-    hiddenColumns.some(({ columnName }) => words.has(columnName.toLowerCase())),
+  return read.some((table) =>
+    table.hiddenColumns?.some(
+      // What `through` hides is hidden from everyone, so that a statement means the same without it.
+      (column) => isNamedByThrough(table, column) && words.has(column.columnName.toLowerCase()),
+    ),
   );
 };

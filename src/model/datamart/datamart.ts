@@ -1,3 +1,4 @@
+import type { Predicate } from '../predicate.js';
 import type { DatatypeKind } from './datatypes.js';
 import type { ColumnDates, DateGrain } from './dates.js';
 import type { Mask } from './masks.js';
@@ -63,6 +64,10 @@ export type DatamartTable = {
    * found automatically.
    */
   readonly tenancyPath?: string | null | undefined;
+  /** Null or undefined: the rows do not belong to tenants by a bridge. */
+  readonly through?: Through | null | undefined;
+  /** Conditions of every read of the table, all of which hold. Only a metric of an author may be without them. */
+  readonly baseFilters?: readonly BaseFilter[] | undefined;
   /** Whether the table is left out of the lists that end users choose from. Metrics that read the table still work. */
   readonly isHide: boolean;
   /** Index pattern for OpenSearch. The engine does not support OpenSearch. */
@@ -71,6 +76,21 @@ export type DatamartTable = {
   /** Columns that a token hides: only tenancy, relationships and the token's own conditions read them. Never stored. */
   readonly hiddenColumns?: readonly DatamartColumn[] | undefined;
 };
+
+/**
+ * Says that rows of the table belong to several tenants, such as users. A tenant reads the rows for which the bridge,
+ * such as the memberships, has a row of the tenant. No other table gets its tenant from a table of this kind.
+ */
+export type Through = {
+  /** Name of the relationship from the bridge, many to one. */
+  readonly relationship: string;
+  /** The columns that may be read. All others are hidden, also from authors; relationships use them. */
+  readonly columns: readonly string[];
+};
+
+/** NULL passes only `isNull`. The column is one of the datasource, and need not be in the datamart. */
+export type BaseFilter = { readonly columnName: string; readonly predicate: BasePredicate };
+export type BasePredicate = Exclude<Predicate, { readonly kind: 'inQuery' | 'recurring' }>;
 
 /**
  * A column of a datamart. A missing optional field means false or null: rows of the first release have none of these

@@ -2,7 +2,7 @@
  * The datamart that is proposed for the tables of a datasource: every table whose rows have a tenant, and the tables
  * that the operator shares. Every other table is left out, with the reason. Pure.
  */
-import { isPerson, wordsOf } from './column-names.js';
+import { isContact, isPerson } from './column-names.js';
 import {
   type Datamart,
   type DatamartTable,
@@ -97,21 +97,9 @@ const reasons: Readonly<Record<string, string>> = {
   'key-within-client': 'its relationship joins by a key that is unique within one tenant only',
   cycle: 'its relationships lead in a circle and to no tenant',
 };
-const personalWords = new Set([
-  'email',
-  'mail',
-  'phone',
-  'mobile',
-  'street',
-  'address',
-  'birth',
-  'birthday',
-  'username',
-]);
-
 /** Whether rows of the table are people, or tell about them: no list for all tenants, whatever refers to it. */
 const isAboutPeople = ({ tableName, columns }: SourceTable): boolean =>
-  isPerson(tableName) || columns.some(({ columnName }) => wordsOf(columnName).some((word) => personalWords.has(word)));
+  isPerson(tableName) || columns.some(({ columnName }) => isContact(columnName));
 
 /** Why no way leads from a table to a tenant: its rows may be for all. */
 const tenantless = new Set(['no-owner', 'cycle']);

@@ -47,8 +47,8 @@ export const proposeModel = (tables: readonly SourceTable[]): ProposedModel => {
 };
 
 /**
- * Returns the proposals that concern these tables: relationships with one of them at either end, and all else about
- * listed tables. Proposals are made from all tables first, because a name is clear or not only among all.
+ * Returns the proposals that concern these tables: relationships and bridges with one of them at either end, and all
+ * else about listed tables. Proposals are made from all tables first, because a name is clear or not only among all.
  */
 export const proposalsAbout = (proposals: ProposedModel, tables: readonly TableRef[]): ProposedModel => {
   const isListed = (table: TableRef): boolean => tables.some((one) => sameTable(one, table));
@@ -56,6 +56,8 @@ export const proposalsAbout = (proposals: ProposedModel, tables: readonly TableR
     relationships: proposals.relationships.filter(({ parent, child }) => isListed(parent) || isListed(child)),
     tenantTables: proposals.tenantTables.filter(isListed),
     clientColumns: proposals.clientColumns.filter(isListed),
+    bridges: proposals.bridges.filter((bridge) => isListed(bridge) || isListed(bridge.bridge)),
+    baseFilters: proposals.baseFilters.filter(isListed),
     tenancyPaths: proposals.tenancyPaths.filter(isListed),
   };
 };

@@ -1,10 +1,30 @@
 /**
- * Proposes relationships, tenant tables and client columns for the tables of a datasource: from foreign keys first,
+ * Proposes relationships, tenant tables, client columns, bridges and base filters for the tables of a datasource: from foreign keys first,
  * then from names. An operator accepts or rejects them; a proposal alone makes nothing readable.
  */
-import { identifiedBy, singularName, tenantRank, tenantWordOf, wordsOf } from './column-names.js';
-import { type ColumnRef, type Relationship, sameColumn, sameTable, type TableRef, tableKey } from './datamart.js';
-import { columnKind, isOfKind } from './datatypes.js';
+import {
+  identifiedBy,
+  isMarkOfRemoval,
+  isMembership,
+  isPerson,
+  isPersonal,
+  isTimeOfRemoval,
+  singularName,
+  tenantRank,
+  tenantWordOf,
+  wordsOf,
+} from './column-names.js';
+import {
+  type BaseFilter,
+  type ColumnRef,
+  type Relationship,
+  sameColumn,
+  sameTable,
+  type TableRef,
+  type Through,
+  tableKey,
+} from './datamart.js';
+import { columnKind, isOfKind, mayBeBoolean } from './datatypes.js';
 import type { SourceTable } from './source-schema.js';
 
 export type ProposedRelationship = Relationship & {
@@ -31,11 +51,33 @@ export type ProposedClientColumn = ColumnRef & {
   readonly reason: string;
 };
 
+/** How tenants may read a table of people whose rows belong to several tenants. The table itself is the ref. */
+export type ProposedBridge = TableRef & {
+  /** The relationship, and the columns with the key and the name. */
+  readonly through: Through;
+  /** The table whose rows say which tenant reads which person. */
+  readonly bridge: TableRef;
+  /** Other columns about the person, such as e-mail addresses: to be asked for each. */
+  readonly askedColumns: readonly string[];
+  readonly reason: string;
+};
+
+/** A base filter. The ref is the table. */
+export type ProposedBaseFilter = TableRef & {
+  readonly filter: BaseFilter;
+  /** False: to be asked. The column may be NULL, and the filter leaves those rows out too. */
+  readonly isCertain: boolean;
+  readonly reason: string;
+};
+
 export type SourceProposals = {
   readonly relationships: readonly ProposedRelationship[];
   /** Ordered by likelihood, the most likely first. */
   readonly tenantTables: readonly ProposedTenantTable[];
   readonly clientColumns: readonly ProposedClientColumn[];
+  /** For the most likely tenant table. */
+  readonly bridges: readonly ProposedBridge[];
+  readonly baseFilters: readonly ProposedBaseFilter[];
 };
 
 const columnText = ({ tableName, columnName }: ColumnRef): string => `${tableName}.${columnName}`;
@@ -199,7 +241,14 @@ export const countLeadingTo = (
   table: TableRef,
   tables: readonly SourceTable[],
   relationships: readonly ProposedRelationship[],
-): number => {
+): number => keysLeadingTo(table, tables, relationships).size - 1;
+
+/** The keys of the table and of those that lead to it. */
+const keysLeadingTo = (
+  table: TableRef,
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
+): ReadonlySet<string> => {
   const owned = new Set([tableKey(table)]);
   const isOwned = (table: TableRef): boolean => owned.has(tableKey(table));
   for (let before = 0; before < owned.size; ) {
@@ -209,7 +258,7 @@ export const countLeadingTo = (
         owned.add(tableKey(parent));
     }
   }
-  return owned.size - 1;
+  return owned;
 };
 
 const proposeTenantTables = (
@@ -253,8 +302,89 @@ const proposeClientColumns = (
     }),
   );
 
+/** The columns that name a person: one whole name, or the parts of it. */
+const personNames = (table: SourceTable): readonly string[] => {
+  const texts = table.columns.filter((column) => isOfKind(column, 'text'));
+  const named = (...names: readonly string[]): readonly string[] =>
+    names.flatMap((name) => texts.find(({ columnName }) => wordsOf(columnName).join(' ') === name)?.columnName ?? []);
+  const [whole] = [...named('name', 'full name', 'display name'), labelColumnOf(table) ?? []].flat();
+  return whole === undefined ? named('first name', 'last name', 'given name', 'family name', 'surname') : [whole];
+};
+
+/** Whether the keys say that a row of the table pairs these two columns, as a membership does. */
+const isPairing = ({ primaryKey, uniqueKeys }: SourceTable, columns: readonly string[]): boolean =>
+  [primaryKey, ...uniqueKeys].some((key) => key.length === 2 && columns.every((name) => key.includes(name)));
+
+/**
+ * Proposes how tenants read tables of people who belong to several of them: a table with a key to the tenants and one
+ * to the people, which pairs the two or is named like memberships. Nothing is proposed for people who have a tenant.
+ */
+const proposeBridges = (
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
+  tenants: TableRef,
+): readonly ProposedBridge[] => {
+  const owned = keysLeadingTo(tenants, tables, relationships);
+  return tables.flatMap((people): readonly ProposedBridge[] => {
+    if (owned.has(tableKey(people)) || !isPerson(people.tableName)) return [];
+    const found = relationships.flatMap((relationship) => {
+      const { parent, child, cardinality } = relationship;
+      const bridge = tables.find((one) => sameTable(one, parent));
+      const toTenants = relationships.filter((one) => sameTable(one.parent, parent) && sameTable(one.child, tenants));
+      if (bridge === undefined || !sameTable(child, people) || cardinality === null) return [];
+      const isPair = toTenants.some((one) => isPairing(bridge, [parent.columnName, one.parent.columnName]));
+      const isMeant = toTenants.length > 0 && (isPair || isMembership(bridge.tableName));
+      return isMeant ? [{ relationship, bridge, isPair }] : [];
+    });
+    const [best] = found.toSorted((a, b) => Number(b.isPair) - Number(a.isPair));
+    return best === undefined ? [] : [bridgeOf(people, best, tenants)];
+  });
+};
+
+const bridgeOf = (
+  people: SourceTable,
+  { relationship, bridge, isPair }: { relationship: ProposedRelationship; bridge: TableRef; isPair: boolean },
+  tenants: TableRef,
+): ProposedBridge => {
+  const { schemaName, tableName } = people;
+  const columns = [...new Set([relationship.child.columnName, ...personNames(people)])];
+  const why = isPair ? 'each row pairs one with' : 'named like memberships, with a key to';
+  return {
+    ...{ schemaName, tableName },
+    through: { relationship: relationship.relationshipName, columns },
+    bridge: { schemaName: bridge.schemaName, tableName: bridge.tableName },
+    askedColumns: people.columns
+      .map(({ columnName }) => columnName)
+      .filter((name) => isPersonal(name) && !columns.includes(name)),
+    reason: `rows of ${tableName} belong to several tenants by ${bridge.tableName} (${why} ${tenants.tableName})`,
+  };
+};
+
+/** Base filters by the names of columns: times of deletion, which are NULL while a row is in use, and marks of tests. */
+const proposeBaseFilters = ({ schemaName, tableName, columns }: SourceTable): readonly ProposedBaseFilter[] =>
+  columns.flatMap((column): readonly ProposedBaseFilter[] => {
+    const { columnName, isNullable } = column;
+    if (isOfKind(column, 'date') && isNullable && isTimeOfRemoval(columnName)) {
+      const reason = `${columnName} is empty while a row is in use`;
+      const filter: BaseFilter = { columnName, predicate: { kind: 'isNull' } };
+      return [{ schemaName, tableName, filter, isCertain: true, reason }];
+    }
+    const isBoolean = isOfKind(column, 'boolean') || mayBeBoolean(column);
+    if (!isBoolean || !isMarkOfRemoval(columnName)) return [];
+    const filter: BaseFilter = { columnName, predicate: { kind: 'compare', operator: '=', value: false } };
+    const nulls = isNullable ? '; rows without a value are left out too' : '';
+    const reason = `${columnName} marks rows that are not to be counted${nulls}`;
+    return [{ schemaName, tableName, filter, isCertain: !isNullable, reason }];
+  });
+
 export const proposeFor = (tables: readonly SourceTable[]): SourceProposals => {
   const relationships = proposeRelationships(tables);
   const tenantTables = proposeTenantTables(tables, relationships);
-  return { relationships, tenantTables, clientColumns: proposeClientColumns(tables, relationships, tenantTables) };
+  return {
+    relationships,
+    tenantTables,
+    clientColumns: proposeClientColumns(tables, relationships, tenantTables),
+    bridges: tenantTables.slice(0, 1).flatMap((tenants) => proposeBridges(tables, relationships, tenants)),
+    baseFilters: tables.flatMap(proposeBaseFilters),
+  };
 };

@@ -83,14 +83,15 @@ export type DescribedOwnership = {
 };
 
 const clientColumnOf = ({ table, tenancy }: TableOwnership): DescribedOwnership['clientColumn'] => {
-  if (tenancy.kind === 'path') return { table: qualifiedName(tenancy.owner), column: tenancy.owner.columnName };
+  if (tenancy.kind === 'path' || tenancy.kind === 'bridge')
+    return { table: qualifiedName(tenancy.owner), column: tenancy.owner.columnName };
   if (tenancy.kind !== 'column' && tenancy.kind !== 'master') return null;
   return { table: qualifiedName(table), column: tenancy.columnName };
 };
 
 export const describeOwnership = (ownership: TableOwnership): DescribedOwnership => {
   const { table, tenancy } = ownership;
-  const steps = tenancy.kind === 'path' ? tenancy.steps : [];
+  const steps = tenancy.kind === 'path' || tenancy.kind === 'bridge' ? tenancy.steps : [];
   return {
     table: qualifiedName(table),
     kind: tenancy.kind,

@@ -1,10 +1,12 @@
 /**
  * Derives which client a row belongs to if clients share tables (`tenancyLevel: TABLE`). A table has a client column,
- * follows many-to-one relationships to a table that has one, or is listed in `sharedTables`. No other table is
- * readable.
+ * follows many-to-one relationships to a table that has one, is read through a bridge that does, or is listed in
+ * `sharedTables`. No other table is readable.
  */
-import { type Datamart, type DatamartTable, findTable, type TableRef } from './datamart.js';
+import { type Datamart, type DatamartTable, findTable, type TableRef, type Through } from './datamart.js';
 import {
+  bridgeState,
+  edgesOf,
   hasPath,
   isAmong,
   isListedAsShared,
@@ -15,12 +17,13 @@ import {
   type UniqueKeys,
   validSteps,
 } from './tenancy-steps.js';
-import { explainMissing, explainSeveral, isSameStep, type Unreadable } from './unreadable-table.js';
+import { explainBridge, explainMissing, explainSeveral, isSameStep, type Unreadable } from './unreadable-table.js';
 
 export type TableTenancy =
   | OwnerColumn
   | {
-      readonly kind: 'path';
+      /** `bridge`: the first step leads to the bridge, which may have several rows for one of the table. */
+      readonly kind: 'path' | 'bridge';
       /** Steps from the table to `owner`; at least one. */
       readonly steps: readonly TenancyStep[];
       readonly owner: OwnerColumn & TableRef;
@@ -40,7 +43,26 @@ export const tableTenancy = (datamart: Datamart, table: TableRef, uniqueKeys: Un
   const owner = ownerColumn(datamart, found);
   if (owner !== null) return owner;
   if (isListedAsShared(found, datamart)) return { kind: 'shared' };
-  return derivedTenancy({ datamart, uniqueKeys, known: new Map() }, found);
+  const source = { datamart, uniqueKeys, known: new Map() };
+  return found.through == null ? derivedTenancy(source, found) : bridgedTenancy(source, found, found.through);
+};
+
+/** The bridge itself belongs to one tenant: by a column, or by a path, which never leads through a bridged table. */
+const bridgedTenancy = (source: TenancySource, table: DatamartTable, through: Through): TableTenancy => {
+  const { datamart } = source;
+  const edge = edgesOf(datamart, table).find(({ step }) => step.relationshipName === through.relationship);
+  const bridge = edge && findTable(datamart, edge.step.far);
+  if (edge === undefined || bridge === undefined) return explainBridge(table, through, 'through-unknown');
+  const state = bridgeState(source, edge);
+  if (state !== 'valid') return explainBridge(table, through, state, edge.step.far);
+  const { schemaName, tableName } = bridge;
+  const column = ownerColumn(datamart, bridge);
+  if (column !== null) return { kind: 'bridge', steps: [edge.step], owner: { schemaName, tableName, ...column } };
+  const isOwned = bridge.through == null && !isListedAsShared(bridge, datamart);
+  const own = isOwned ? derivedTenancy(source, bridge) : undefined;
+  return own?.kind === 'path'
+    ? { ...own, kind: 'bridge', steps: [edge.step, ...own.steps] }
+    : explainBridge(table, through, 'through-unowned', edge.step.far, own?.kind === 'unreadable' ? own.message : '');
 };
 
 const derivedTenancy = (source: TenancySource, table: DatamartTable): TableTenancy => {
@@ -50,7 +72,7 @@ const derivedTenancy = (source: TenancySource, table: DatamartTable): TableTenan
   return { kind: 'path', ...path };
 };
 
-type Path = Omit<Extract<TableTenancy, { kind: 'path' }>, 'kind'>;
+type Path = Pick<Extract<TableTenancy, { kind: 'path' | 'bridge' }>, 'steps' | 'owner'>;
 
 /**
  * Returns up to two different paths. The search enters a table only if a path leads on from it, so dead ends cost no

@@ -1,7 +1,7 @@
 /** A datamart's tables as a caller lists them, checked against the tables of the datasource. */
 import { faultOf, repeatedAt } from '../faults.js';
 import { type Datasource, usualSchemas } from '../organization.js';
-import type { ColumnNumbers, DatamartColumn, DatamartTable, TableRef } from './datamart.js';
+import type { BaseFilter, ColumnNumbers, DatamartColumn, DatamartTable, TableRef, Through } from './datamart.js';
 import { sameTable, tableKey } from './datamart.js';
 import { columnKind, type DatatypeKind, mayBeBoolean } from './datatypes.js';
 import type { ColumnDates, DateGrain } from './dates.js';
@@ -13,6 +13,8 @@ export type TableDraft = {
   readonly schemaName?: string | undefined;
   readonly clientColumn?: string | null | undefined;
   readonly tenancyPath?: string | null | undefined;
+  readonly through?: Through | null | undefined;
+  readonly baseFilters?: readonly BaseFilter[] | null | undefined;
   readonly isHide?: boolean | undefined;
   readonly label?: string | undefined;
   readonly wildcard?: string | null | undefined;
@@ -176,6 +178,8 @@ export const tablesOf = (
       label: draft.label ?? '',
       clientColumn: draft.clientColumn ?? null,
       tenancyPath: draft.tenancyPath ?? null,
+      ...(draft.through == null ? {} : { through: draft.through }),
+      ...(draft.baseFilters == null ? {} : { baseFilters: draft.baseFilters }),
       isHide: draft.isHide ?? false,
       wildcard: draft.wildcard ?? null,
       columns: draft.columns.map((column) => columnOf(column, columns.get(column.name), before?.get(column.name))),

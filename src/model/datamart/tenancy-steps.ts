@@ -84,21 +84,42 @@ export const validSteps = (source: TenancySource, table: DatamartTable): readonl
 
 /**
  * Whether rows can get their client along an edge (`valid`), or why not. `to-shared`: the far table is listed in
- * `sharedTables`. `to-many`: a row may have several far rows. `cardinality-unknown`: no declared cardinality or key
+ * `sharedTables`. `to-bridged`: rows of the far table belong to several clients. `to-many`: a row may have several far rows. `cardinality-unknown`: no declared cardinality or key
  * says that there is at most one far row. `key-within-client`: the far column is unique only within one client.
  */
-export type EdgeState = 'valid' | 'to-shared' | 'to-many' | 'cardinality-unknown' | 'key-within-client';
+export type EdgeState = 'valid' | 'to-shared' | 'to-bridged' | 'to-many' | 'cardinality-unknown' | 'key-within-client';
 
 /**
  * Returns whether rows can get their client along the edge, or why not. If no cardinality is declared, the keys of the
  * datasource decide.
  */
-export const edgeState = (source: TenancySource, { step, relationship }: Edge): EdgeState => {
-  const { datamart, uniqueKeys } = source;
-  const { cardinality } = relationship;
-  const far = findTable(datamart, step.far);
+export const edgeState = (source: TenancySource, edge: Edge): EdgeState => {
+  const { datamart } = source;
+  const far = findTable(datamart, edge.step.far);
   if (far === undefined) return 'to-many';
-  if (ownerColumn(datamart, far) === null && isListedAsShared(far, datamart)) return 'to-shared';
+  if (ownerColumn(datamart, far) === null) {
+    if (isListedAsShared(far, datamart)) return 'to-shared';
+    if (far.through != null) return 'to-bridged';
+  }
+  return keyState(source, edge, far);
+};
+
+/** Whether the edge, which leads from a table to a bridge, joins each row of the bridge to one row of the table. */
+export const bridgeState = (
+  source: TenancySource,
+  { step: { relationshipName, near, far }, relationship }: Edge,
+): KeyState => {
+  const table = findTable(source.datamart, near);
+  return table === undefined
+    ? 'to-many'
+    : keyState(source, { relationship, step: { relationshipName, near: far, far: near } }, table);
+};
+
+export type KeyState = Exclude<EdgeState, 'to-shared' | 'to-bridged'>;
+
+const keyState = (source: TenancySource, { step, relationship }: Edge, far: DatamartTable): KeyState => {
+  const { uniqueKeys } = source;
+  const { cardinality } = relationship;
   if (cardinality === 'ManyToMany') return 'cardinality-unknown';
   if (cardinality !== null && !isToOne(step, relationship)) return 'to-many';
   const isKey = (column: ColumnRef): boolean =>

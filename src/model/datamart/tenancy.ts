@@ -3,7 +3,15 @@
  * datasource.
  */
 import { faultOf } from '../faults.js';
-import { type DatamartTable, type KeptMaster, type Relationship, sameTable, type Tenancy } from './datamart.js';
+import { namesRead } from './column-rules.js';
+import {
+  type DatamartTable,
+  type KeptMaster,
+  type Relationship,
+  sameTable,
+  type Tenancy,
+  type Through,
+} from './datamart.js';
 import { type DatatypeKind, isOfKind } from './datatypes.js';
 import type { NamedTables } from './relationships.js';
 import type { SourceView } from './tables.js';
@@ -109,6 +117,7 @@ export const clientColumnFaults = (
 };
 
 type Whole = {
+  readonly tenancy: Tenancy | null;
   readonly tables: readonly DatamartTable[];
   readonly named: NamedTables;
   readonly relationships: readonly Relationship[];
@@ -153,4 +162,65 @@ export const tenancyPathFaults = (whole: Whole, isKept: boolean): readonly strin
     }
     const known = names.length === 0 ? 'it has none' : `it has ${names.map(quote).join(', ')}`;
     return [faultOf(path, tenancyPath, `a relationshipName of table ${quote(tableName)}; ${known}`)];
+  });
+
+type Declared = { readonly table: DatamartTable; readonly through: Through };
+
+/** What contradicts a `through`, since it would say twice, or at another level, whose the rows are. */
+const throughContradiction = ({ table }: Declared, whole: Whole): string | undefined => {
+  const { tenancy } = whole;
+  if (tenancy?.tenancyLevel !== 'TABLE') return 'a tenancyLevel that is not TABLE';
+  if (sameTable(table, tenancy)) return 'tenancySettings, which names it as the table of clients';
+  if (table.tenancyPath != null) return `tenancyPath ${quote(table.tenancyPath)}`;
+  return contradiction(table, whole);
+};
+
+/** What is wrong with the relationship of a `through`; undefined if nothing is. */
+const bridgeFault = ({ table, through }: Declared, { relationships }: Whole): string | undefined => {
+  const own = relationships.filter(({ parent, child }) => sameTable(parent, table) !== sameTable(child, table));
+  const found = own.find(({ relationshipName }) => relationshipName === through.relationship);
+  if (found === undefined) {
+    const names = own.map(({ relationshipName }) => quote(relationshipName));
+    const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
+    return `a relationshipName of table ${quote(table.tableName)} and the bridge; ${known}`;
+  }
+  const { cardinality, parent, child } = found;
+  const wanted = sameTable(child, table) ? 'ManyToOne' : 'OneToMany';
+  if (cardinality === null || cardinality === wanted || cardinality === 'OneToOne') return undefined;
+  return `a relationship that is many-to-one from the bridge to table ${quote(table.tableName)}; it is ${cardinality} from ${quote(parent.tableName)} to ${quote(child.tableName)}`;
+};
+
+/** Faults of the columns: those that the table does not have, and custom ones that read a column that is not named. */
+const throughColumnFaults = ({ table, through }: Declared, path: string): readonly string[] => {
+  const left = table.columns.map(({ columnName }) => columnName).filter((name) => !through.columns.includes(name));
+  return through.columns.flatMap((name, index) => {
+    const at = `${path}.columns[${index}]`;
+    const column = table.columns.find(({ columnName }) => columnName === name);
+    if (column === undefined)
+      return [faultOf(at, name, `a column that the datamart has of table ${quote(table.tableName)}`)];
+    if (through.columns.indexOf(name) < index) return [faultOf(at, name, 'a column that is not in the list yet')];
+    const [read] = column.isCustomColumn === true ? namesRead(column.sql ?? '', left) : [];
+    return read === undefined
+      ? []
+      : [faultOf(at, name, `no custom column that reads ${quote(read)}, or ${quote(read)} in the list too`)];
+  });
+};
+
+/**
+ * Returns faults for each `through` that names no bridge, names a column that the table does not have, or contradicts
+ * another declaration of the rows' owner. `isKept` as in `tenancyPathFaults`.
+ */
+export const throughFaults = (whole: Whole, isKept: boolean): readonly string[] =>
+  whole.tables.flatMap((table, index) => {
+    const { through, tableName } = table;
+    if (through == null) return [];
+    const path = isKept ? `through of table ${quote(tableName)}` : `tableList[${index}].through`;
+    const declared = { table, through };
+    const other = throughContradiction(declared, whole);
+    if (other !== undefined) return [faultOf(path, through.relationship, `none, because of ${other}`)];
+    const fault = bridgeFault(declared, whole);
+    return [
+      ...(fault === undefined ? [] : [faultOf(`${path}.relationship`, through.relationship, fault)]),
+      ...throughColumnFaults(declared, path),
+    ];
   });

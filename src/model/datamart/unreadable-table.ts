@@ -1,12 +1,14 @@
 /** Explains why a table cannot be read, and how the host can fix that. */
-import { type ColumnRef, type DatamartTable, findTable, sameColumn, type TableRef } from './datamart.js';
+import { type ColumnRef, type DatamartTable, findTable, sameColumn, type TableRef, type Through } from './datamart.js';
 import {
+  bridgeState,
   chosenEdges,
   type EdgeState,
   edgeState,
   edgesOf,
   hasPath,
   isAmong,
+  type KeyState,
   reachedTables,
   type TenancySource,
   type TenancyStep,
@@ -20,7 +22,11 @@ export type UnreadableReason =
   | 'key-within-client'
   | 'tenancy-path-unknown'
   | 'tenancy-path-nowhere'
-  | 'cycle';
+  | 'cycle'
+  | 'belongs-to-several'
+  | 'through-unknown'
+  | 'through-direction'
+  | 'through-unowned';
 
 export type Unreadable = { readonly kind: 'unreadable'; readonly reason: UnreadableReason; readonly message: string };
 
@@ -70,7 +76,53 @@ export const explainMissing = (source: TenancySource, table: DatamartTable): Unr
     return unreadable(table, 'tenancy-path-nowhere', `${why} Name another relationship, or leave tenancyPath out.`);
   }
   const why = 'it has no clientColumn, and no many-to-one relationship leads from it to a table that has one.';
-  return unreadable(table, 'no-owner', `${why} ${usualFix}`);
+  return unreadable(table, 'no-owner', `${why} ${usualFix}${bridgeHint(source, table)}`);
+};
+
+/** How a table whose rows several tenants share could be read; empty if it could not. */
+const bridgeHint = (source: TenancySource, table: DatamartTable): string => {
+  const bridge = edgesOf(source.datamart, table).find((edge) => {
+    const far = findTable(source.datamart, edge.step.far);
+    return far !== undefined && bridgeState(source, edge) === 'valid' && hasPath(source, far, [table]);
+  })?.step;
+  return bridge === undefined
+    ? ''
+    : ` If its rows belong to several clients, set through to relationship ${bridge.relationshipName} and name the columns that may be read: a client then reads the rows that its rows of ${nameOf(bridge.far)} refer to.`;
+};
+
+const bridgeWhy: Readonly<Record<Exclude<KeyState, 'valid'>, readonly [reason: UnreadableReason, why: string]>> = {
+  'to-many': [
+    'through-direction',
+    'leads from a row of the other table to many rows of this one. Name a relationship that is many-to-one from the bridge to this table.',
+  ],
+  'cardinality-unknown': [
+    'cardinality-unknown',
+    'may match several rows of this table to one row of the bridge. Declare its cardinality, or give the column of this table a unique key.',
+  ],
+  'key-within-client': [
+    'key-within-client',
+    'joins a column that is unique only within one client. Join by a column that has a unique key of its own.',
+  ],
+};
+
+/** Explains why a table is not readable by its `through`. `bridgeFault`: why the bridge is not readable, if it is known. */
+export const explainBridge = (
+  table: TableRef,
+  { relationship }: Through,
+  fault: Exclude<KeyState, 'valid'> | 'through-unknown' | 'through-unowned',
+  bridge: TableRef = table,
+  bridgeFault = '',
+): Unreadable => {
+  const named = `relationship ${JSON.stringify(relationship)}, which through names,`;
+  if (fault === 'through-unknown') {
+    return unreadable(table, fault, `${named} is no relationship of this table to another one. Name one of its own.`);
+  }
+  if (fault === 'through-unowned') {
+    const why = `${named} leads to ${nameOf(bridge)}, whose rows do not each belong to one client.`;
+    return unreadable(table, fault, `${why} ${bridgeFault || 'Set its clientColumn, or name another relationship.'}`);
+  }
+  const [reason, why] = bridgeWhy[fault];
+  return unreadable(table, reason, `${named} ${why}`);
 };
 
 const usualFix =
@@ -100,6 +152,7 @@ const tenancyPathFault = (source: TenancySource, table: TableRef, from: Datamart
 
 const nowhere: { readonly [State in EdgeState]?: string } = {
   'to-shared': 'is listed in sharedTables and belongs to no client',
+  'to-bridged': 'belongs to several clients by its through',
   'to-many': 'may have many rows for one row',
 };
 
@@ -113,6 +166,12 @@ const edgeFault = (source: TenancySource, table: TableRef, from: DatamartTable):
       const far = findTable(source.datamart, edge.step.far);
       return far !== undefined && edgeState(source, edge) === state && hasPath(source, far, [table, from]);
     })?.step;
+  const bridged = chosenEdges(source.datamart, from).find((edge) => edgeState(source, edge) === 'to-bridged')?.step;
+  if (bridged !== undefined) {
+    const why = `relationship ${bridged.relationshipName} leads to ${nameOf(bridged.far)}, whose rows belong to several clients (through), so they do not say whose a row of ${nameOf(from)} is.`;
+    const fix = `Set clientColumn of ${nameOf(from)}, or add a relationship to a table whose rows belong to one client.`;
+    return unreadable(table, 'belongs-to-several', `${why} ${fix}`);
+  }
   const shareFix = `or list ${nameOf(from)} in sharedTables if all clients may read it.`;
   const within = found('key-within-client');
   if (within !== undefined) {

@@ -24,11 +24,11 @@ export const guestLimits = {
 } as const;
 
 /**
- * The parts of a definition that a guest may send: no SQL and no RLS variables. A missing part keeps its value, or is
+ * The parts of a definition that a guest may send: no SQL, no RLS variables, and no way out of base filters. A missing part keeps its value, or is
  * empty in a new definition.
  */
 export type GuestDefinition = {
-  readonly [Part in Exclude<keyof VisualDefinition, 'kind' | 'rlsVariables' | 'measures'>]?:
+  readonly [Part in Exclude<keyof VisualDefinition, 'kind' | 'rlsVariables' | 'measures' | 'withoutBaseFilters'>]?:
     | VisualDefinition[Part]
     | undefined;
 } & { readonly measures?: readonly AggregateMeasure[] | undefined };
@@ -79,11 +79,17 @@ export const newDefinition = ({ chart, from, ...parts }: NewGuestDefinition): Me
   ...given(parts),
 });
 
-/** Returns the metric's definition with the given parts replaced. They never contain RLS variables. */
+/**
+ * Returns the metric's definition with the given parts replaced. They never contain RLS variables. A change of more than
+ * the chart ends the author's way out of base filters: it was given for what the author's metric shows.
+ */
 export const changedDefinition = ({ definition }: Metric, parts: GuestDefinition): MetricDefinition => {
-  if (definition.kind === 'visual') return { ...definition, ...given(parts) };
-  const refused = Object.keys(given(parts)).filter((part) => part !== 'chart');
-  if (refused.length === 0) return { ...definition, chart: parts.chart ?? definition.chart };
+  const beyondChart = Object.keys(given(parts)).filter((part) => part !== 'chart');
+  if (definition.kind === 'visual') {
+    const { withoutBaseFilters: _, ...filtered } = definition;
+    return { ...(beyondChart.length === 0 ? definition : filtered), ...given(parts) };
+  }
+  if (beyondChart.length === 0) return { ...definition, chart: parts.chart ?? definition.chart };
   throw new Refusal(
     'METRIC_QUERY_ERROR',
     `The metric is SQL of the host's: of its definition, only the chart can be changed.`,

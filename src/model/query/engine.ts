@@ -158,7 +158,8 @@ type TenancyReason =
   | 'tenancy-column-missing'
   | 'client-column-missing'
   | 'client-column-type'
-  | 'primary-table-not-shared';
+  | 'primary-table-not-shared'
+  | 'base-filter-unfit';
 
 const tenancyReasons: Readonly<Record<TenancyReason, true>> = {
   'table-no-owner': true,
@@ -168,14 +169,22 @@ const tenancyReasons: Readonly<Record<TenancyReason, true>> = {
   'table-tenancy-path-unknown': true,
   'table-tenancy-path-nowhere': true,
   'table-cycle': true,
+  'table-belongs-to-several': true,
+  'table-through-unknown': true,
+  'table-through-direction': true,
+  'table-through-unowned': true,
   'tenancy-join-types': true,
   'tenancy-column-missing': true,
   'client-column-missing': true,
   'client-column-type': true,
   'primary-table-not-shared': true,
+  'base-filter-unfit': true,
 };
 
-/** Whether a query was refused since its datamart does not say which client the rows of a table belong to. */
+/**
+ * Whether a query was refused since its datamart does not say which client the rows of a table belong to, or has a base
+ * filter that does not fit.
+ */
 export const isTenancyFault = (error: unknown): error is Refusal =>
   error instanceof Refusal && Object.hasOwn(tenancyReasons, error.reason);
 

@@ -2,6 +2,7 @@
 import {
   changeParts,
   type DatamartChanges,
+  type DatamartParts,
   namedDatabases,
   needsSource,
   noParts,
@@ -18,6 +19,7 @@ import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
 import type { Datasource } from '../../model/organization.js';
 import { pageOf } from '../../model/page.js';
 import type { Clock, Ids } from '../../model/ports.js';
+import { baseFilterFaults } from '../../model/query/base-filters.js';
 import type { DefinitionEngine, RequestSignal } from '../../model/query/engine.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
@@ -88,7 +90,7 @@ export const createDatamart =
     if (datasource === undefined) throw unknownDatasource(datasourceName);
     if ((await store.datamarts.findByName(name)) !== undefined) throw taken(name);
     const source = await readSource(askedBy(engine, signal), datasource, namedDatabases(null, changes));
-    const parts = changeParts(noParts, changes, source);
+    const parts = checkedParts(noParts, changes, source);
     await assertComputable(sqlRewriter, datasource, changes);
     const now = clock.now();
     const datamart = { id: ids.uuid(), name, datasourceId: datasource.id, ...parts, createdAt: now, updatedAt: now };
@@ -99,6 +101,14 @@ export const createDatamart =
     });
     return { datamart, warnings: await tenancyWarnings(deps, datamart, source) };
   };
+
+/** Returns the parts after the changes. Throws INVALID_REQUEST_BODY also for base filters that do not fit the source. */
+const checkedParts = (...[current, changes, source]: Parameters<typeof changeParts>): DatamartParts => {
+  const parts = changeParts(current, changes, source);
+  if (changes.tableList !== undefined && source !== undefined)
+    assertNoFaults(baseFilterFaults(parts.tables, source), 'datamart-faulty');
+  return parts;
+};
 
 export type UpdateDatamart = DatamartChanges & {
   readonly datamartName: string;
@@ -144,7 +154,7 @@ export const updateDatamart =
       // The datamart was deleted, and possibly created again over another datasource.
       if (current?.id !== known.id) throw unknownDatamart(datamartName);
       assertUnchanged(current, expectedUpdatedAt);
-      const updated = { ...current, ...changeParts(current, changes, source), updatedAt: later(current, clock) };
+      const updated = { ...current, ...checkedParts(current, changes, source), updatedAt: later(current, clock) };
       await inner.datamarts.update(updated);
       return updated;
     });

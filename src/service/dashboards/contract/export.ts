@@ -68,6 +68,11 @@ const rlsVariables = list(
 const limit = z.number().int().positive().max(limits.rows).nullable().default(null);
 const sorts = list(sort).default([]);
 
+const withoutBaseFilters = list(tableRef, limits.properties)
+  .min(1)
+  .optional()
+  .describe('Tables that the metric reads without their `baseFilters`, such as one that counts deleted rows.');
+
 const visualDefinition = z.strictObject({
   kind: z.literal('visual'),
   chart,
@@ -84,6 +89,7 @@ const visualDefinition = z.strictObject({
   drillPath: list(dimension).default([]),
   sort: sorts,
   limit,
+  withoutBaseFilters,
 }) satisfies z.ZodType<VisualDefinition, unknown>;
 
 const sqlOutput = z.strictObject({ name: identifier });
@@ -104,6 +110,7 @@ const sqlDefinition = z.strictObject({
   rlsVariables,
   sort: sorts,
   limit,
+  withoutBaseFilters,
 }) satisfies z.ZodType<SqlDefinition, unknown>;
 
 /** What the host may define: also SQL and expressions, which no request of a guest may hold. */

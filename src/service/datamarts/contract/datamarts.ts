@@ -14,7 +14,7 @@ import { mapItems, type Slices } from '../../../model/slices.js';
 import type { Encoded } from '../../../platform/http/interface/callable.js';
 import { decodePagination, identifier, pagination, queryPagination } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
-import { cardinality, columnDates, columnNumbers, join } from './fields.js';
+import { baseFilters, cardinality, columnDates, columnNumbers, join, through } from './fields.js';
 
 const listedColumn = z.object({
   columnName: z.string(),
@@ -51,6 +51,8 @@ const listedTable = z.object({
   label: z.string(),
   clientColumn: z.string().nullable(),
   tenancyPath: z.string().nullable(),
+  through: through.optional().describe('Left out: rows do not belong to clients by a bridge.'),
+  baseFilters: baseFilters.optional().describe('Conditions of every read of the table. Left out: there are none.'),
   isHide: z.boolean(),
   wildcard: z.string().nullable(),
   datamartTableColumns: z.array(listedColumn),
@@ -108,8 +110,17 @@ const encodeColumn = (column: DatamartColumn): Encoded<typeof listedColumn> => (
   ...(column.dates == null ? {} : { dates: column.dates }),
 });
 
-const encodeTable = ({ columns, wildcard, tenancyPath, ...table }: DatamartTable): Encoded<typeof listedTable> => ({
+const encodeTable = ({
+  columns,
+  wildcard,
+  tenancyPath,
+  through: bridge,
+  baseFilters: filters = [],
+  ...table
+}: DatamartTable): Encoded<typeof listedTable> => ({
   ...table,
+  ...(bridge == null ? {} : { through: bridge }),
+  ...(filters.length === 0 ? {} : { baseFilters: filters }),
   tenancyPath: tenancyPath ?? null,
   wildcard: wildcard ?? null,
   datamartTableColumns: columns.map(encodeColumn),

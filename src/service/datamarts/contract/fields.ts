@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { periods } from '../../../model/filter/period.js';
 import { identifier, limits, list, text } from '../../../platform/http/interface/fields.js';
-import { dates, numbers } from '../../common/contract/metric-parts.js';
+import { dates, numbers, predicateOf } from '../../common/contract/metric-parts.js';
 
 export const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne']);
 export const join = z.enum(['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']);
@@ -63,6 +63,34 @@ const column = z
     message: 'nothing or an empty text, unless isCustomColumn is true',
   });
 
+export const through = z
+  .strictObject({
+    relationship: identifier.describe(
+      'Name of a relationship that is many-to-one from another table, the bridge, to this table.',
+    ),
+    columns: list(identifier, limits.columns)
+      .min(1)
+      .describe('The columns that may be read. All others of the table are hidden.'),
+  })
+  .describe(
+    'For TABLE tenancy, in a table whose rows belong to several clients, such as users: a client reads the rows that its rows of the bridge refer to, such as its memberships.',
+  );
+
+export const baseFilters = list(
+  z.strictObject({
+    columnName: identifier.describe('A column of the table in the datasource; it need not be in `columns`.'),
+    predicate: predicateOf(limits.filterValues).refine(
+      ({ kind }) => kind !== 'relative',
+      'a condition that is the same on every day; filter metrics by periods relative to the present day',
+    ),
+  }),
+  limits.properties,
+)
+  .min(1)
+  .describe(
+    'Conditions that every read of the table applies, such as `deleted_at` `isNull`. All must hold. A metric of an author is without them only if its `withoutBaseFilters` names the table.',
+  );
+
 export const table = z.strictObject({
   name: identifier.describe('Name of a table of the datasource; case-sensitive.'),
   schemaName: identifier.optional().describe('Defaults to the datasource’s default schema.'),
@@ -72,6 +100,8 @@ export const table = z.strictObject({
     .describe(
       'For TABLE tenancy, in a table without `clientColumn` that has several paths to a tenant’s table: the `relationshipName` to follow.',
     ),
+  through: through.nullish(),
+  baseFilters: baseFilters.nullish(),
   isHide: z.boolean().optional(),
   label: text.optional(),
   wildcard: identifier.nullish().describe('Index pattern, for OpenSearch only.'),

@@ -16,9 +16,9 @@ const step = z.object({
 const tableTenancy = z.object({
   table: z.string().describe('`schema.table`'),
   kind: z
-    .enum(['column', 'master', 'path', 'shared', 'database', 'none', 'unreadable'])
+    .enum(['column', 'master', 'path', 'bridge', 'shared', 'database', 'none', 'unreadable'])
     .describe(
-      'How rows belong to clients. `column`: by the client column of the table. `master`: by the key of the client master table. `path`: by relationships to a table with a client column. `shared`: all clients read every row. `database`: all rows belong to the client whose database it is. `none`: the datamart has no clients. `unreadable`: every query of the table is refused.',
+      'How rows belong to clients. `column`: by the client column of the table. `master`: by the key of the client master table. `path`: by relationships to a table with a client column. `bridge`: by rows of another table that refer to it, whose client is given by the rest of the path; a row may belong to several clients. `shared`: all clients read every row. `database`: all rows belong to the client whose database it is. `none`: the datamart has no clients. `unreadable`: every query of the table is refused.',
     ),
   clientColumn: z
     .object({ table: z.string(), column: z.string() })
@@ -26,7 +26,9 @@ const tableTenancy = z.object({
     .describe('The column that holds the clientId, in this table or in the last table of the path.'),
   path: z
     .array(step)
-    .describe('The relationships from this table to the table of `clientColumn`. Empty unless `kind` is `path`.'),
+    .describe(
+      'The relationships from this table to the table of `clientColumn`. Empty unless `kind` is `path` or `bridge`.',
+    ),
   reason: z.string().nullable().describe('For an unreadable table: the reason, as a stable code.'),
   message: z.string().nullable().describe('For an unreadable table: what is missing, and how to fix it.'),
 });

@@ -15,7 +15,7 @@ import {
   text,
 } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
-import { cardinality } from '../../datamarts/contract/fields.js';
+import { baseFilters, cardinality, through } from '../../datamarts/contract/fields.js';
 
 const key = z.array(z.string());
 
@@ -80,6 +80,23 @@ const tenancyPath = z.object({
   schemaName: z.string(),
   tableName: z.string(),
   tenancyPath: z.string().describe('As a table of a datamart takes it.'),
+  reason: z.string(),
+});
+
+const proposedBridge = z.object({
+  schemaName: z.string(),
+  tableName: z.string(),
+  through: through.describe('As a table of a datamart takes it: the columns with the key and the name.'),
+  bridge: z.string().describe('`schema.table` of the table that says which client reads which row.'),
+  askedColumns: z.array(z.string()).describe('Columns with other data of people. Decide about each.'),
+  reason: z.string(),
+});
+
+const proposedBaseFilter = z.object({
+  schemaName: z.string(),
+  tableName: z.string(),
+  filter: baseFilters.element.describe('As `baseFilters` of a table of a datamart takes it.'),
+  isCertain: z.boolean().describe('False: the column may be NULL, and the filter leaves those rows out too.'),
   reason: z.string(),
 });
 
@@ -158,6 +175,10 @@ export const listDatasourceTables = operation({
         tenancyPaths: z
           .array(tenancyPath)
           .describe('For tables from which several relationships lead to the most likely tenants: the best one.'),
+        bridges: z
+          .array(proposedBridge)
+          .describe('Tables of people that several tenants share, for the most likely table of tenants.'),
+        baseFilters: z.array(proposedBaseFilter).describe('Conditions that leave out deleted rows and tests.'),
       }),
     }),
     error: noError,
@@ -176,6 +197,8 @@ export const listDatasourceTables = operation({
           tenantTable: table === null ? null : qualifiedName(table),
         })),
         tenancyPaths: proposals.tenancyPaths,
+        bridges: proposals.bridges.map((proposed) => ({ ...proposed, bridge: qualifiedName(proposed.bridge) })),
+        baseFilters: proposals.baseFilters,
       },
     },
     error: null,
@@ -246,6 +269,8 @@ export const listDatasourceTables = operation({
             },
           ],
           tenancyPaths: [],
+          bridges: [],
+          baseFilters: [],
         },
       },
       error: null,

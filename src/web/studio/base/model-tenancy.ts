@@ -66,6 +66,8 @@ export const whose = ({ kind, clientColumn, path, message }: TableTenancy): stri
       return `one row for each tenant, by ${column}`;
     case 'path':
       return `the tenant in ${column}, by ${path.map(({ toTable }) => toTable).join(', then ')}`;
+    case 'bridge':
+      return `every tenant in ${column} that refers to the row, by ${path.map(({ toTable }) => toTable).join(', then ')}`;
     case 'shared':
       return 'everybody reads every row';
     case 'database':
@@ -82,7 +84,7 @@ export type TenancyState = 'owned' | 'derived' | 'shared' | 'nobody’s';
 export const stateOf = ({ kind }: Pick<TableTenancy, 'kind'>): TenancyState => {
   if (kind === 'unreadable' || kind === 'none') return 'nobody’s';
   if (kind === 'shared') return 'shared';
-  return kind === 'path' ? 'derived' : 'owned';
+  return kind === 'path' || kind === 'bridge' ? 'derived' : 'owned';
 };
 
 /** The colour of a state, as badges have it. */
