@@ -3,12 +3,18 @@
 import { expect, test } from 'vitest';
 import type { Cardinality } from '../../src/model/datamart/datamart.js';
 import {
+  bridgesOf,
   changeOf,
+  filtersFor,
+  filterWords,
   ownershipOf,
+  plainColumn,
   type StoredModel,
   type StoredTable,
   waysOf,
+  withBaseFilters,
   withOwnership,
+  withReadable,
 } from '../../src/web/studio/base/model-edit.js';
 
 const table = (tableName: string, parts: Partial<StoredTable> = {}): StoredTable => ({
@@ -57,4 +63,44 @@ test.each(['column:id', 'shared', 'related'])('%s takes the chosen relationship 
   const next = withOwnership(chosen, 'public.bookings', value);
   expect(ownershipOf(next, bookings(next))).toBe(value);
   expect(bookings(next).tenancyPath).toBeNull();
+});
+
+const column = (columnName: string, datatype = 'text') => ({ ...plainColumn, columnName, datatype });
+const people: StoredModel = {
+  ...model,
+  datamartTables: [
+    table('members', {
+      datamartTableColumns: [column('id'), column('name'), column('email'), column('is_test', 'boolean')],
+    }),
+    table('seats', { clientColumn: 'studio_id' }),
+  ],
+  datamartRelationships: [leads('seats', 'members'), leads('members', 'studios')],
+};
+const members = (of: StoredModel): StoredTable => of.datamartTables[0] ?? table('none');
+
+test('a table is read through a table that refers to it, at first by its key and its name', () => {
+  expect(bridgesOf(people, members(people)).map(({ relationshipName }) => relationshipName)).toEqual(['seats.members']);
+  const chosen = withOwnership(people, 'public.members', 'through:seats.members');
+  expect(ownershipOf(chosen, members(chosen))).toBe('through:seats.members');
+  expect(members(chosen).through?.columns).toEqual(['id', 'name']);
+  const taken = withOwnership(chosen, 'public.members', 'related');
+  expect(members(taken).through).toBeUndefined();
+});
+
+test('columns of a bridged table become readable one by one, and the last one stays', () => {
+  const chosen = withOwnership(people, 'public.members', 'through:seats.members');
+  const more = withReadable(chosen, 'public.members', 'email', true);
+  expect(members(more).through?.columns).toEqual(['id', 'name', 'email']);
+  const one = ['email', 'name'].reduce((of, name) => withReadable(of, 'public.members', name, false), more);
+  expect(members(withReadable(one, 'public.members', 'id', false)).through?.columns).toEqual(['id']);
+  expect(changeOf(more)).toMatchObject({ tableList: [{ through: { relationship: 'seats.members' } }, {}] });
+});
+
+test('base filters are offered by the type of a column, and taken back', () => {
+  expect(members(people).datamartTableColumns.flatMap(filtersFor).map(filterWords)).toContain('is_test = false');
+  const [filter] = filtersFor(column('email'));
+  if (filter === undefined) throw new Error('a column has a filter');
+  const filtered = withBaseFilters(people, 'public.members', [filter]);
+  expect(changeOf(filtered)).toMatchObject({ tableList: [{ baseFilters: [filter] }, {}] });
+  expect(members(withBaseFilters(filtered, 'public.members', [])).baseFilters).toBeUndefined();
 });

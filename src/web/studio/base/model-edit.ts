@@ -1,5 +1,5 @@
 /** A model that exists, and changes to it. Pure functions; fields that Studio does not change stay as they are. */
-import type { NamedType } from '../../../model/datamart/datatypes.js';
+import { isOfKind, type NamedType } from '../../../model/datamart/datatypes.js';
 import type { OperationAnswer, OperationInput } from './api.js';
 
 type Listed = OperationAnswer<'listDatamarts'>['data'][number];
@@ -56,8 +56,9 @@ export const withColumn = (
   });
 };
 
-/** Says whose rows a table holds: `shared`, `related`, or the name of its client column or of its relationship. */
+/** Says whose rows a table holds: `shared`, `related`, or the name of its client column, bridge or relationship. */
 export const ownershipOf = (model: StoredModel, table: StoredTable): string => {
+  if (table.through !== undefined) return `through:${table.through.relationship}`;
   if (table.clientColumn !== null) return `column:${table.clientColumn}`;
   if (model.sharedTables.includes(keyOf(table)) || model.sharedTables.includes(table.tableName)) return 'shared';
   return table.tenancyPath === null ? 'related' : `path:${table.tenancyPath}`;
@@ -71,14 +72,84 @@ export const anyOwners = [
 export const columnOwner = ({ columnName }: { readonly columnName: string }) =>
   [`column:${columnName}`, `Column ${columnName} has the client id`] as const;
 
+const isNameOf = (table: StoredTable) => {
+  const names = [keyOf(table), table.tableName];
+  return (name: string): boolean => names.includes(name);
+};
+
+/** The relationships by which rows of another table, a bridge, can say which tenants read the rows of a table. */
+export const bridgesOf = (model: StoredModel, table: StoredTable): readonly StoredRelationship[] => {
+  const isTable = isNameOf(table);
+  return model.datamartRelationships.filter(({ parentTableName, childTableName, cardinality }) => {
+    const [many, one] =
+      cardinality === 'OneToMany' ? [childTableName, parentTableName] : [parentTableName, childTableName];
+    return isTable(one) && !isTable(many) && cardinality !== 'ManyToMany';
+  });
+};
+
+/** The columns that a table begins with when it is read through a bridge: the joined one and a name. */
+const firstColumns = (model: StoredModel, table: StoredTable, relationship: string): readonly string[] => {
+  const isTable = isNameOf(table);
+  const found = model.datamartRelationships.find(({ relationshipName }) => relationshipName === relationship);
+  const key = found && (isTable(found.childTableName) ? found.childColumnName : found.parentColumnName);
+  const name = table.datamartTableColumns.find(({ columnName }) => /^(full_?|display_?)?name$/i.test(columnName));
+  return [...new Set([key ?? [], name?.columnName ?? []].flat())];
+};
+
+/** The model in which the column of a bridged table is readable, or hidden. Its last column stays readable. */
+export const withReadable = (model: StoredModel, key: string, columnName: string, isReadable: boolean): StoredModel => {
+  const through = model.datamartTables.find((one) => keyOf(one) === key)?.through;
+  if (through === undefined) return model;
+  const others = through.columns.filter((name) => name !== columnName);
+  const columns = isReadable ? [...others, columnName] : others;
+  return columns.length === 0 ? model : withStoredTable(model, key, { through: { ...through, columns } });
+};
+
+type StoredFilter = NonNullable<StoredTable['baseFilters']>[number];
+
+/** The base filters that Studio offers for a column, by their words. Others are written in files and stay as they are. */
+export const filtersFor = (column: StoredColumn): readonly StoredFilter[] => {
+  const { columnName } = column;
+  const value = (is: boolean): StoredFilter => ({
+    columnName,
+    predicate: { kind: 'compare', operator: '=', value: is },
+  });
+  return [
+    { columnName, predicate: { kind: 'isNull' } },
+    { columnName, predicate: { kind: 'isNotNull' } },
+    ...(isOfKind(typeOfColumn(column), 'boolean') ? [value(false), value(true)] : []),
+  ];
+};
+
+/** A base filter in words. */
+export const filterWords = ({ columnName, predicate }: StoredFilter): string => {
+  if (predicate.kind === 'isNull') return `${columnName} is empty`;
+  if (predicate.kind === 'isNotNull') return `${columnName} is not empty`;
+  if (predicate.kind === 'compare') return `${columnName} ${predicate.operator} ${predicate.value}`;
+  return `${columnName} ${JSON.stringify(predicate)}`;
+};
+
+export const withBaseFilters = (model: StoredModel, key: string, filters: readonly StoredFilter[]): StoredModel =>
+  withStoredTable(model, key, { baseFilters: filters.length === 0 ? undefined : filters });
+
 /** The relationships that can say whose the rows of a table are, where there are several. */
 export const waysOf = (model: StoredModel, table: StoredTable): readonly StoredRelationship[] => {
-  const isTable = (name: string): boolean => name === keyOf(table) || name === table.tableName;
+  const isTable = isNameOf(table);
   const found = model.datamartRelationships.filter(
     ({ parentTableName, childTableName, cardinality }) =>
       isTable(cardinality === 'OneToMany' ? childTableName : parentTableName) && cardinality !== 'ManyToMany',
   );
   return found.length > 1 || table.tenancyPath !== null ? found : [];
+};
+
+const throughOf = (
+  model: StoredModel,
+  table: StoredTable | undefined,
+  relationship: string | null,
+): StoredTable['through'] => {
+  if (table === undefined || relationship === null) return undefined;
+  const columns = table.through?.columns ?? firstColumns(model, table, relationship);
+  return { relationship, columns };
 };
 
 export const withOwnership = (model: StoredModel, key: string, value: string): StoredModel => {
@@ -88,6 +159,7 @@ export const withOwnership = (model: StoredModel, key: string, value: string): S
   return withStoredTable({ ...model, sharedTables: value === 'shared' ? [...others, key] : others }, key, {
     clientColumn: named('column:'),
     tenancyPath: named('path:'),
+    through: throughOf(model, table, named('through:')),
   });
 };
 

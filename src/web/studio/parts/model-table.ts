@@ -4,6 +4,7 @@
  */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
+import { live } from 'lit/directives/live.js';
 import type { ColumnNumbers } from '../../../model/datamart/datamart.js';
 import { isOfKind } from '../../../model/datamart/datatypes.js';
 import { type ColumnDates, dateGrains } from '../../../model/datamart/dates.js';
@@ -22,17 +23,22 @@ import {
 import { badge } from '../base/kit.js';
 import {
   anyOwners,
+  bridgesOf,
   columnOwner,
+  filtersFor,
+  filterWords,
   keyOf,
   ownershipOf,
   type StoredColumn,
   type StoredTable,
   typeOfColumn,
   waysOf,
+  withBaseFilters,
   withCalculated,
   withColumn,
   withOwnership,
   withoutColumn,
+  withReadable,
   withStoredTable,
 } from '../base/model-edit.js';
 import {
@@ -157,7 +163,11 @@ export class ModelTable extends LitElement {
     const ways = waysOf(described.model, table).map(
       ({ relationshipName }) => [`path:${relationshipName}`, `By the relationship ${relationshipName}`] as const,
     );
-    const owners = [...anyOwners, ...ways, ...own.map(columnOwner)];
+    const bridges = bridgesOf(described.model, table).map(
+      ({ relationshipName }) =>
+        [`through:${relationshipName}`, `By rows that refer to them: ${relationshipName}`] as const,
+    );
+    const owners = [...anyOwners, ...ways, ...own.map(columnOwner), ...bridges];
     return html`<div class="form wide">
       <div class="row">
         <label>Label<input maxlength="120" .value=${table.label} @change=${(event: Event) => this.#model((model) => withStoredTable(model, key, { label: valueIn(event) }))} /></label>
@@ -167,6 +177,7 @@ export class ModelTable extends LitElement {
           </select>
         </label>
       </div>
+      ${this.#readable(key)} ${this.#filters(key)}
       <div class="row">
         <label>Description<input data-at=${this.#place('description')} maxlength="2000" autocomplete="off" .value=${description ?? ''} placeholder="One row for each …"
           @change=${(event: Event) => this.#notes((notes) => withTableNotes(notes, key, { description: valueIn(event) }))} /></label>
@@ -175,6 +186,43 @@ export class ModelTable extends LitElement {
       </div>
       <label class="inline"><input type="checkbox" .checked=${!table.isHide} @change=${(event: Event) => this.#model((model) => withStoredTable(model, key, { isHide: !isChecked(event) }))} /> Shown to those who build metrics</label>
     </div>`;
+  }
+
+  /** The columns of a table whose rows several tenants read. */
+  #readable(key: string): TemplateResult | typeof nothing {
+    const { through, datamartTableColumns: columns } = this.table;
+    if (through === undefined) return nothing;
+    const toggle = (name: string) => (event: Event) => {
+      this.#model((model) => withReadable(model, key, name, isChecked(event)));
+      this.requestUpdate();
+    };
+    return html`<fieldset><legend>Columns that tenants read</legend>
+      <p class="hint">Rows may belong to several tenants, so the other columns are hidden. An e-mail address may be what a person gave to another tenant.</p>
+      ${columns.map(
+        ({ columnName }) =>
+          html`<label class="inline"><input type="checkbox" .checked=${live(through.columns.includes(columnName))} @change=${toggle(columnName)} /> ${columnName}</label>`,
+      )}
+    </fieldset>`;
+  }
+
+  #filters(key: string): TemplateResult {
+    const { baseFilters = [], datamartTableColumns: columns } = this.table;
+    const offered = columns.filter(({ isCustomColumn }) => !isCustomColumn).flatMap(filtersFor);
+    const write = (filters: typeof baseFilters): void => this.#model((model) => withBaseFilters(model, key, filters));
+    const add = (event: Event): void => {
+      const chosen = offered[Number(valueIn(event))];
+      if (valueIn(event) !== '' && chosen !== undefined) write([...baseFilters, chosen]);
+    };
+    const remove = (at: number) => () => write(baseFilters.filter((_, index) => index !== at));
+    const choices = offered.map((one, index) => [String(index), filterWords(one)] as const);
+    return html`<fieldset><legend>Base filters</legend>
+      <p class="hint">Every read of the table has only the rows that pass all of them, such as rows that are not deleted.</p>
+      ${baseFilters.map(
+        (one, index) =>
+          html`<p><code>${filterWords(one)}</code> <button type="button" class="text" @click=${remove(index)}>Remove ${filterWords(one)}</button></p>`,
+      )}
+      <label>Add a base filter<select .value=${live('')} @change=${add}>${options([['', 'Choose a condition'], ...choices], '')}</select></label>
+    </fieldset>`;
   }
 
   #column(key: string, column: StoredColumn): TemplateResult {
