@@ -691,6 +691,11 @@ describe('tables with a bridge and base filters', () => {
       { baseFilters: [{ columnName: 'label', predicate: { kind: 'inQuery', sql: 'SELECT 1', columnName: 'x' } }] },
       'tableList[1].baseFilters[0].predicate',
     ],
+    [
+      'a condition that depends on the day',
+      { baseFilters: [{ columnName: 'label', predicate: { kind: 'relative', period: 'Last 30 Days' } }] },
+      'tableList[1].baseFilters[0].predicate',
+    ],
     ['an empty list of filters', { baseFilters: [] }, 'tableList[1].baseFilters'],
   ])('%s is refused where it stands', async (_, parts, message) => {
     const { wrong } = await create();

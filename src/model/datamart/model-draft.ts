@@ -2,7 +2,7 @@
  * The datamart that is proposed for the tables of a datasource: every table whose rows have a tenant, and the tables
  * that the operator shares. Every other table is left out, with the reason. Pure.
  */
-import { isContact, isPerson } from './column-names.js';
+import { isContact, isPerson, wordsOf } from './column-names.js';
 import {
   type Datamart,
   type DatamartTable,
