@@ -159,6 +159,7 @@ const modelTables = (list: readonly TableDraft[]): Pick<Model, 'tables' | 'names
       defaultAggregation: null,
       ...given(column),
       defaultSort: column.defaultSort || null,
+      defaultGrain: null,
       numbers: null,
       dates: null,
       columnName,
