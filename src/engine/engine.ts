@@ -15,6 +15,7 @@ import type {
   RequestSignal,
 } from '../model/query/engine.js';
 import type { LiveEngine, LiveSource, ReadLive } from '../model/query/live.js';
+import { codeOf } from '../model/query/numbers.js';
 import { breathe } from '../platform/work/breathe.js';
 import { closeAll } from '../platform/work/close-all.js';
 import type { CacheKeyParts } from './cache/key.js';
@@ -288,12 +289,25 @@ const runOf =
 const manyRows = 1000;
 
 const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
-  const { question, scoped, compiled, page, shape, hasOtherTypes } = await prepareOnce(place, ask, running);
+  const prepared = await prepareOnce(place, ask, running);
+  const { question, scoped, compiled, page, shape, hasOtherTypes } = prepared;
   const read = await runOf(place, question, running)(scoped, compiled, page);
   if (place.database.isOld?.() === true && hasOtherTypes(read)) refuseOldTypes();
   // A long answer would block the event loop: other requests run before it is shaped.
   if (read.rows.length > manyRows) await breathe();
-  return shape(read);
+  return shape(read, await tenantCurrencyOf(place, prepared, running));
+};
+
+/** The one currency that the tenant's rows of the client master table name; undefined if they do not name one. */
+const tenantCurrencyOf = async (
+  place: Place,
+  { question, tenantCurrency }: Prepared,
+  running: Running,
+): Promise<string | undefined> => {
+  if (tenantCurrency === null) return undefined;
+  const { scoped, compiled, page } = tenantCurrency;
+  const { rows } = await runOf(place, question, running)(scoped, compiled, page);
+  return rows.length === 1 ? codeOf(rows[0]?.[0]) : undefined;
 };
 
 /** A preparation that had to read rows depends on those rows, so it is not cached. */
@@ -321,13 +335,15 @@ const stream = async (
   sink: (batch: StreamBatch) => Promise<void>,
 ): Promise<void> => {
   const { database, rows } = place;
-  const { scoped, compiled, shapeBatch, hasOtherTypes } = await prepareOnce(place, ask, running);
+  const prepared = await prepareOnce(place, ask, running);
+  const { scoped, compiled, shapeBatch, hasOtherTypes } = prepared;
+  const currency = await tenantCurrencyOf(place, prepared, running);
   place.watch?.asked(ownerOf(ask.question), 0);
   let isFirst = true;
   const take = (batch: ResultTable): Promise<void> => {
     if (isFirst && database.isOld?.() === true && hasOtherTypes(batch)) refuseOldTypes();
     isFirst = false;
-    return sink(shapeBatch(batch));
+    return sink(shapeBatch(batch, currency));
   };
   const read = () => database.stream(compiled.page, ask.question.tenant, take, running);
   await rows.download(ask.question, scoped, read, running.signal);

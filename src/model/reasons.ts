@@ -44,6 +44,7 @@ const ownReasons = [
   'credential-of-another-kind',
   'cross-filter',
   'drawn-choices',
+  'currencies-mixed',
   'custom-column-aggregates',
   'custom-column-not-aggregate',
   'custom-columns',

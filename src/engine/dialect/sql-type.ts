@@ -13,6 +13,8 @@ export type SqlType = Datatype & {
   readonly isAmbiguous?: boolean;
   /** Whether a datamart may declare that the numbers are booleans. */
   readonly mayBeBoolean?: boolean;
+  /** Set where the datamart gives the column a scale: the type as it is stored, and its number of decimal places. */
+  readonly scaled?: { readonly from: SqlType; readonly digits: number };
 };
 
 export type SqlKind = ValueKind;

@@ -1,6 +1,6 @@
 import type { Brand } from '../../model/brand.js';
 import type { Aggregate, TimeGrain } from '../../model/dashboard/metric.js';
-import type { JoinKind, TableRef } from '../../model/datamart/datamart.js';
+import type { ColumnRef, JoinKind, TableRef } from '../../model/datamart/datamart.js';
 import type { Period } from '../../model/filter/period.js';
 import type { Bound, Column, Dialect, RowTest, Sql, TenantPredicate } from '../dialect/dialect.js';
 import type { SqlType } from '../dialect/sql-type.js';
@@ -53,14 +53,16 @@ export type Leaf = {
   readonly isAlwaysFiltered?: true | undefined;
 };
 
-/** A column of the leaf's table that the token masks or hides. */
+/** A column of the leaf's table that the datamart gives a scale, or that the token masks or hides. */
 export type RuledColumn = {
   readonly columnName: string;
-  /** The name of its stored values in the leaf. */
-  readonly stored: string;
-  /** Writes the masked values; null: the column is hidden. */
-  readonly mask: ((dialect: Dialect, column: Sql) => Sql) | null;
+  /** Writes what a question reads: the values with their scale, masked. Null: the column is hidden. */
+  readonly shown: WriteColumn | null;
+  /** The values without a mask, under a name of their own in the leaf. Null: the token neither masks nor hides them. */
+  readonly stored: { readonly name: string; readonly write: WriteColumn } | null;
 };
+
+type WriteColumn = (dialect: Dialect, column: Sql) => Sql;
 
 /** Writes the test over the rows of the relation `from`. */
 export type LeafTest = (dialect: Dialect, from: string) => Sql;
@@ -116,7 +118,12 @@ export type OutputColumn = {
   readonly isOverlapping?: true | undefined;
   /** Other columns, conditions or the order read it, and the answer does not have it. */
   readonly isLeftOut?: true | undefined;
+  /** Of amounts. */
+  readonly currency?: OutputCurrency | undefined;
 };
+
+/** Of a column of the answer: a code, the column of the answer that has one in each row, or that of the tenant. */
+export type OutputCurrency = { readonly code: string } | { readonly column: string } | { readonly tenant: ColumnRef };
 
 export type Expression =
   | { readonly kind: 'field'; readonly field: Field }

@@ -3,25 +3,27 @@
  * take the same steps.
  */
 import { noColumnRules, withColumnRules } from '../../model/datamart/column-rules.js';
+import { findColumn, sameTable } from '../../model/datamart/datamart.js';
 import type { MetricQuestion, OptionsQuestion } from '../../model/query/engine.js';
 import { datedQuestion } from '../../model/query/relative.js';
 import type { CacheKeyParts } from '../cache/key.js';
 import type { Database, Running } from '../connections/database.js';
 import type { SqlContext } from '../custom/context.js';
-import { readCustom } from '../custom/read-custom.js';
+import { type Custom, readCustom } from '../custom/read-custom.js';
 import type { PageOfRows, Plan } from '../plan/plan.js';
 import { type Ask, buildPlan } from '../question/build-plan.js';
-import { resolve } from '../question/resolve.js';
+import { withCurrencies } from '../question/currencies.js';
+import { type Resolved, resolve } from '../question/resolve.js';
 import type { RunResult } from '../run/run.js';
 import { hasOtherTypes, shape, shapeBatch } from '../run/shape.js';
 import { catalogFor } from '../scope/client-database.js';
-import { shownCatalog } from '../scope/column-rules.js';
+import { shownCatalog, storedDatamart, withScales } from '../scope/column-rules.js';
 import type { MaskKeyOf } from '../scope/mask-keys.js';
 import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { type CompiledPlan, compile } from '../sql/compile.js';
 import { fitBuckets } from './buckets.js';
 import { withCustom } from './hidden-rows.js';
-import type { Prepared } from './prepared.js';
+import type { Prepared, Scoped } from './prepared.js';
 import { prepareSql, type SqlQuestion } from './sql-metric.js';
 
 /** Runs statements compiled from a tenant-scoped plan, or finds their rows in the cache. */
@@ -63,7 +65,7 @@ const contextOf = (
   { isWritten, maxBytes, maskKeyOf }: Pick<Preparing, 'isWritten' | 'maxBytes' | 'maskKeyOf'>,
 ): SqlContext => {
   const { datasource, datamart, tenant, variables = new Map(), definition } = question;
-  const stored = catalogFor(question, database.catalog);
+  const stored = withScales(catalogFor(question, database.catalog), storedDatamart(datamart));
   const maskKey = maskKeyOf?.(question);
   return {
     ...{ datasource, datamart, tenant, variables, declared: definition.rlsVariables, dialect: database.dialect },
@@ -75,28 +77,64 @@ const contextOf = (
   };
 };
 
+type Asked = Ask['question'];
+
 const prepareVisual = async (context: SqlContext, ask: Ask, runScoped: RunScoped): Promise<Prepared> => {
-  const { datamart, tenant, definition } = ask.question;
-  const { stored, dialect, maskKey } = context;
-  const { withoutBaseFilters } = definition;
-  const source = { datamart, catalog: stored, maskKey, withoutBaseFilters };
-  const custom = await readCustom(context, ask.question);
-  const asked = resolve(ask.question, context, custom);
-  const scopePlan = (planned: Plan) => {
-    const scoped = scopeToTenant(withCustom(planned, custom, asked), tenant, source);
-    return { scoped, compiled: compile(scoped, dialect), page: planned.page };
-  };
+  const { question } = ask;
+  const custom = await readCustom(context, question);
+  const asked = resolve(question, context, custom);
+  const scopePlan = createScoping(context, question, custom, asked);
   const runPlan = (planned: Plan): Promise<RunResult> => {
     const { scoped, compiled, page } = scopePlan(planned);
     return runScoped(scoped, compiled, page);
   };
   const resolved = await fitBuckets(asked, ask, runPlan);
-  const planned = buildPlan(resolved, ask);
+  const planned = withCurrencies(buildPlan(resolved, ask), ask.kind, question, custom);
   return {
-    question: ask.question,
+    question,
     ...scopePlan(planned),
+    tenantCurrency: await prepareTenantCurrency(context, question, planned),
     hasOtherTypes: (result) => hasOtherTypes(planned.output, result),
-    shape: (result) => shape(planned.output, result),
-    shapeBatch: (batch) => shapeBatch(planned.output, batch),
+    shape: (result, currency) => shape(planned.output, result, currency),
+    shapeBatch: (batch, currency) => shapeBatch(planned.output, batch, currency),
   };
+};
+
+/** Scopes plans of the question to its tenant, and compiles them. */
+const createScoping =
+  (
+    { stored, dialect, maskKey }: SqlContext,
+    { datamart, tenant, definition: { withoutBaseFilters } }: Asked,
+    custom: Custom,
+    asked: Resolved,
+  ) =>
+  (planned: Plan): Scoped => {
+    const source = { datamart, catalog: stored, maskKey, withoutBaseFilters };
+    const scoped = scopeToTenant(withCustom(planned, custom, asked), tenant, source);
+    return { scoped, compiled: compile(scoped, dialect), page: planned.page };
+  };
+
+/**
+ * The question for the tenant's currency, which the tenant's rows of the client master table name. Null if no column
+ * of the answer needs one, or the token hides or masks its column.
+ */
+const prepareTenantCurrency = async (context: SqlContext, asked: Asked, { output }: Plan): Promise<Scoped | null> => {
+  const { datamart, conditions } = asked;
+  const [column] = output.columns.flatMap(({ currency }) =>
+    currency !== undefined && 'tenant' in currency ? currency.tenant : [],
+  );
+  const found = column && findColumn(datamart, column);
+  if (column === undefined || found === undefined || found.mask !== undefined) return null;
+  const { schemaName, tableName } = column;
+  const none = { dimensions: [], measures: [], filters: [], rlsVariables: [], underlying: [], drillPath: [], sort: [] };
+  const question = {
+    ...asked,
+    ...{ column, search: null, limit: 2, readBefore: undefined },
+    definition: { kind: 'visual', chart: { type: 'table' }, from: { schemaName, tableName }, ...none, limit: null },
+    // Only the token's conditions, and those on other tables could hide the tenant's own row.
+    conditions: conditions.filter((one) => one.isOfToken === true && sameTable(one.column, column)),
+  } as const;
+  const custom = await readCustom(context, question);
+  const resolved = resolve(question, context, custom);
+  return createScoping(context, question, custom, resolved)(buildPlan(resolved, { kind: 'options', question }));
 };

@@ -6,15 +6,21 @@ import type { RunResult } from '../run/run.js';
 import type { StreamBatch } from '../run/stream.js';
 import type { CompiledPlan } from '../sql/compile.js';
 
-/** Compiled statements of a tenant-scoped plan, and how their result becomes an answer. */
-export type Prepared = {
-  /** The question of the first caller. */
-  readonly question: CacheKeyParts['question'];
+/** A tenant-scoped plan and its statements. */
+export type Scoped = {
   readonly scoped: CacheKeyParts['plan'];
   readonly compiled: CompiledPlan;
   readonly page: PageOfRows;
+};
+
+/** Compiled statements of a tenant-scoped plan, and how their result becomes an answer. */
+export type Prepared = Scoped & {
+  /** The question of the first caller. */
+  readonly question: CacheKeyParts['question'];
+  /** Reads the tenant's currency, where amounts of the answer are in it. */
+  readonly tenantCurrency: Scoped | null;
   /** Whether the database answers values of other types than the catalog has. */
   readonly hasOtherTypes: (result: Pick<ResultTable, 'dataTypes'>) => boolean;
-  readonly shape: (result: RunResult) => MetricAnswer;
-  readonly shapeBatch: (batch: ResultTable) => StreamBatch;
+  readonly shape: (result: RunResult, tenantCurrency: string | undefined) => MetricAnswer;
+  readonly shapeBatch: (batch: ResultTable, tenantCurrency: string | undefined) => StreamBatch;
 };

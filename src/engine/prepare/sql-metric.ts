@@ -19,6 +19,7 @@ import { type Statement as CompiledStatement, castTo, type Dialect, type Sql } f
 import { refuseQuery } from '../dialect/refuse.js';
 import type { Leaf, PageOfRows, TenantScoped } from '../plan/plan.js';
 import { orderBy } from '../question/build-plan.js';
+import { assertSqlCurrencies } from '../question/currencies.js';
 import { assertCount, createColumns, resolveCondition, resolveZone, splitHeld } from '../question/resolve.js';
 import { testsOfLeaf } from '../question/row-set.js';
 import type { RunResult } from '../run/run.js';
@@ -61,6 +62,7 @@ export const prepareSql = async (context: SqlContext, question: SqlQuestion): Pr
     scoped,
     compiled: compileSql(dialect, scoped),
     page: plan.page,
+    tenantCurrency: null,
     hasOtherTypes: ({ dataTypes }) => columns.some(({ dataType }, index) => dataTypes[index] !== dataType),
     shape: (result) => shapeAnswer(question.definition, columns, result),
     shapeBatch: ({ rows }) => ({ columns, rows }),
@@ -71,6 +73,7 @@ const planSql = async (context: SqlContext, question: SqlQuestion) => {
   const { definition, conditions } = question;
   const statement = await readStatement(context, definition.sql);
   assertCompared(context, statement);
+  assertSqlCurrencies(context.datamart, definition.sql, statement.tables);
   const keys = statement.tables.map(tableKey);
   const nameOf: Naming = (table) => `gl_sql_${keys.indexOf(tableKey(table))}`;
   const leaves = leavesFor(statement.tables, nameOf);

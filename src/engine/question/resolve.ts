@@ -14,6 +14,7 @@ import { refuseQuery, withoutNames } from '../dialect/refuse.js';
 import type { Having, PageOfRows } from '../plan/plan.js';
 import { type BoundPredicate, bindPredicate } from '../plan/values.js';
 import { storedDatamart, storedName } from '../scope/column-rules.js';
+import { greatestScaled } from '../sql/scales.js';
 import { withCardinalities } from './cardinalities.js';
 import { type ResolvedCalculation, resolveCalculations } from './resolve-calculation.js';
 import { type ResolvedDimension, resolveDimension } from './resolve-dimension.js';
@@ -209,6 +210,12 @@ const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zon
     );
   }
   const type = typeOf(catalog, ref);
+  if (type === undefined && column.numbers?.scale !== undefined) {
+    return refuseQuery(
+      `Column ${columnName(ref)} has a scale in datamart ${datamart.name}, but is not in its datasource, or holds no numbers of at most ${greatestScaled(column.numbers.scale)} digits. Correct the datamart, or cast the column in a view.`,
+      'column-not-in-datasource',
+    );
+  }
   if (type === undefined) {
     return refuseQuery(
       catalog.client === undefined

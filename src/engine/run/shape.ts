@@ -3,7 +3,7 @@ import { isNotFinite, plainText } from '../../model/filter/exact-number.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { ResultTable } from '../connections/database.js';
 import type { SqlKind } from '../dialect/sql-type.js';
-import type { Expression, Output } from '../plan/plan.js';
+import type { Expression, Output, OutputCurrency } from '../plan/plan.js';
 import { isAggregate, isCalculated } from '../sql/expressions.js';
 import type { RunResult } from './run.js';
 import type { StreamBatch } from './stream.js';
@@ -22,7 +22,7 @@ const shownOf = ({ columns }: Output, { rows, dataTypes }: Pick<ResultTable, 'ro
 };
 
 /** Rows as objects by column name. An answer without rows has no columns either, as the interface says. */
-export const shape = (output: Output, result: RunResult): MetricAnswer => {
+export const shape = (output: Output, result: RunResult, tenantCurrency: string | undefined): MetricAnswer => {
   const { total, isCut } = result;
   const { columns, rows, dataTypes } = shownOf(output, result);
   if (total === 0) return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
@@ -33,9 +33,10 @@ export const shape = (output: Output, result: RunResult): MetricAnswer => {
       rows,
       types,
     ),
-    columns: columns.map(({ name, isOverlapping }, index) => ({
+    columns: columns.map(({ name, isOverlapping, currency }, index) => ({
       ...{ name, dataType: types[index] ?? 'string' },
       ...(isOverlapping === true ? { isOverlapping } : {}),
+      ...currencyPart(currency, tenantCurrency),
     })),
     groupbyColumnList: columns
       .filter(({ expression }) => !isAggregate(expression) && !isCalculated(expression))
@@ -43,6 +44,16 @@ export const shape = (output: Output, result: RunResult): MetricAnswer => {
     totalRecords: total,
     ...(isCut === true ? { isTruncated: true } : {}),
   };
+};
+
+const currencyPart = (
+  currency: OutputCurrency | undefined,
+  tenantCurrency: string | undefined,
+): Pick<AnswerColumn, 'currency' | 'currencyColumn'> => {
+  if (currency === undefined) return {};
+  if ('column' in currency) return { currencyColumn: currency.column };
+  const code = 'code' in currency ? currency.code : tenantCurrency;
+  return code === undefined ? {} : { currency: code };
 };
 
 /**
@@ -80,11 +91,14 @@ export const rowsByName = (
 };
 
 /** A batch as arrays of cells, always with its columns. */
-export const shapeBatch = (output: Output, result: ResultTable): StreamBatch => {
+export const shapeBatch = (output: Output, result: ResultTable, tenantCurrency: string | undefined): StreamBatch => {
   const { columns, rows, dataTypes } = shownOf(output, result);
   const types = columns.map(({ expression }, index) => typeOf(expression) ?? dataTypes[index] ?? 'string');
   return {
-    columns: columns.map(({ name }, index) => ({ name, dataType: types[index] ?? 'string' })),
+    columns: columns.map(({ name, currency }, index) => ({
+      ...{ name, dataType: types[index] ?? 'string' },
+      ...currencyPart(currency, tenantCurrency),
+    })),
     rows: rows.map((row) => row.map((cell, index) => cellAs(types[index], cell))),
   };
 };

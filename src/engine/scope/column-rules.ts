@@ -10,8 +10,10 @@ import { type Catalog, columnsOf } from '../dialect/catalog.js';
 import type { SqlType } from '../dialect/sql-type.js';
 import type { RuledColumn } from '../plan/plan.js';
 import { maskedType, maskSql } from '../sql/masks.js';
+import { scaledSql, scaledType } from '../sql/scales.js';
 
 type Table = Pick<DatamartTable, 'schemaName' | 'tableName' | 'columns' | 'hiddenColumns'>;
+type Write = NonNullable<RuledColumn['shown']>;
 type Rules = { readonly catalog: Catalog; readonly maskKey?: string | undefined };
 
 const isPlain = ({ isCustomColumn }: DatamartColumn): boolean => isCustomColumn !== true;
@@ -38,22 +40,28 @@ export const storedName = (table: Table | undefined, columnName: string): string
 const typeOfMasked = (mask: Mask | undefined, type: SqlType, maskKey: string | undefined): SqlType | undefined =>
   mask === undefined || (mask.kind === 'hash' && maskKey === undefined) ? undefined : maskedType(mask, type);
 
+/** The columns that a leaf writes in another way than they are stored. `catalog`: of `withScales`. */
 export const ruledColumns = (table: Table, { catalog, maskKey }: Rules): readonly RuledColumn[] => {
   const ruled = ruledOf(table);
-  if (ruled.length === 0) return [];
   const present = columnsOf(catalog, table);
+  const scaled = table.columns.filter(
+    (column) => !ruled.includes(column) && present.get(column.columnName)?.scaled !== undefined,
+  );
   const nameOf = storedNames(table);
-  return ruled.flatMap(({ columnName, mask }): readonly RuledColumn[] => {
+  return [...ruled, ...scaled].flatMap((column): readonly RuledColumn[] => {
+    const { columnName, mask } = column;
     const type = present.get(columnName);
     if (type === undefined) return [];
-    const stored = nameOf(columnName);
+    const write: Write = (dialect, value) => scaledSql(dialect, value, type);
+    if (scaled.includes(column)) return [{ columnName, shown: write, stored: null }];
+    const stored = { name: nameOf(columnName), write };
     if (mask === undefined || typeOfMasked(mask, type, maskKey) === undefined) {
-      return [{ columnName, stored, mask: null }];
+      return [{ columnName, shown: null, stored }];
     }
     const { schemaName, tableName } = table;
     const ref: ColumnRef = { schemaName, tableName, columnName };
     const masked = { ref, type, key: maskKey ?? '' };
-    return [{ columnName, stored, mask: (dialect, column) => maskSql(dialect, column, mask, masked) }];
+    return [{ columnName, shown: (dialect, value) => maskSql(dialect, write(dialect, value), mask, masked), stored }];
   });
 };
 
@@ -73,6 +81,25 @@ export const shownCatalog = (catalog: Catalog, { tables }: Datamart, maskKey: st
     shown.set(tableKey(table), types);
   }
   return { ...catalog, tables: shown };
+};
+
+/** The catalog with the types of values that have a scale. A column whose type takes none is left out. */
+export const withScales = (catalog: Catalog, { tables }: Pick<Datamart, 'tables'>): Catalog => {
+  const scaled = tables.filter(({ columns }) => columns.some(({ numbers }) => numbers?.scale !== undefined));
+  if (scaled.length === 0) return catalog;
+  const read = new Map(catalog.tables);
+  for (const table of scaled) {
+    const types = new Map(columnsOf(catalog, table));
+    for (const { columnName, numbers } of table.columns.filter(isPlain)) {
+      const stored = types.get(columnName);
+      if (numbers?.scale === undefined || stored === undefined) continue;
+      const type = scaledType(stored, numbers.scale);
+      if (type === undefined) types.delete(columnName);
+      else types.set(columnName, type);
+    }
+    read.set(tableKey(table), types);
+  }
+  return { ...catalog, tables: read };
 };
 
 /** The datamart as the token's own conditions and the joins read it. */

@@ -62,7 +62,7 @@ const columnsToShow = (table: DatamartTable, catalog: Catalog, ruled: readonly R
   // A datasource column with the name of a custom column is not part of the datamart.
   const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
   const isHidden = (name: string): boolean =>
-    ruled.some(({ columnName, mask }) => columnName === name && mask === null);
+    ruled.some(({ columnName, shown }) => columnName === name && shown === null);
   return own.map(({ columnName }) => columnName).filter((name) => present.has(name) && !isHidden(name));
 };
 

@@ -66,12 +66,15 @@ const columnsSql = (dialect: Dialect, leaf: TenantScopedLeaf, alias: string | nu
   const { columns, ruled } = leaf;
   if (ruled.length === 0 || alias === null) return columns.map((name) => sql.id(name));
   const written = columns.map((name) => {
-    const mask = ruled.find(({ columnName }) => columnName === name)?.mask;
+    const shown = ruled.find(({ columnName }) => columnName === name)?.shown;
     const column = sql.id(alias, name);
-    return sql`${mask == null ? column : mask(dialect, column)} AS ${sql.id(name)}`;
+    return sql`${shown == null ? column : shown(dialect, column)} AS ${sql.id(name)}`;
   });
   if (!hasStored(leaf) && !isTested(leaf)) return written;
-  return [...written, ...ruled.map(({ columnName, stored }) => sql`${sql.id(alias, columnName)} AS ${sql.id(stored)}`)];
+  const kept = ruled.flatMap(({ columnName, stored }) =>
+    stored === null ? [] : sql`${stored.write(dialect, sql.id(alias, columnName))} AS ${sql.id(stored.name)}`,
+  );
+  return [...written, ...kept];
 };
 
 /**

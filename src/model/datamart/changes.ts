@@ -1,5 +1,6 @@
 import { assertNoFaults } from '../faults.js';
 import type { Datamart, Tenancy } from './datamart.js';
+import { moneyFaults } from './money.js';
 import {
   keptRelationshipFaults,
   nameTables,
@@ -87,6 +88,7 @@ export const changeParts = (
       ...fromSource((view) => clientColumnFaults(tables, tenancy, view, !isListed)),
       ...(relationships === undefined ? keptRelationshipFaults(isListed ? current.relationships : [], named) : asked),
       ...(asked.length === 0 ? [...tenancyPathFaults(whole, !isListed), ...throughFaults(whole, !isListed)] : []),
+      ...moneyFaults({ tenancy, tables, relationships: joined }, isListed),
       ...sharedTableFaults(sharedTables ?? (isListed ? current.sharedTables : []), named, sharedTables === undefined),
     ],
     'datamart-faulty',

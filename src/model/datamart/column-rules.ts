@@ -55,6 +55,10 @@ export const namesRead = (sql: string, names: readonly string[]): readonly strin
   return names.filter((name) => words.has(name.toLowerCase()));
 };
 
+/** Whether a text of SQL names the column, whichever table it means. */
+export const namesColumn = (sql: string, { columnName }: Pick<ColumnRef, 'columnName'>): boolean =>
+  namesRead(sql, [columnName]).length > 0;
+
 const ruledTable = (table: DatamartTable, rules: ColumnRules): DatamartTable => {
   const nameOf = ({ columnName }: DatamartColumn): string => ruleName({ ...table, columnName });
   const maskOf = (column: DatamartColumn): Mask | undefined => {

@@ -119,8 +119,8 @@ export type DatamartColumn = {
   readonly defaultSort?: 'ASC' | 'DESC' | null | undefined;
   /** The grain by which dates of the column are grouped in new metrics. Null or undefined: by month. */
   readonly defaultGrain?: DateGrain | null | undefined;
-  /** How numbers of the column are written in new metrics. Null or undefined: plainly. */
-  readonly numbers?: ColumnNumbers | null | undefined;
+  /** What the numbers of the column are, and how new metrics write them. Null or undefined: plain numbers. */
+  readonly numbers?: ModelNumbers | null | undefined;
   /** How dates of the column are written in new metrics. Null or undefined: as usual. */
   readonly dates?: ColumnDates | null | undefined;
   /** What a token leaves of the values. Never stored. */
@@ -134,6 +134,19 @@ export type ColumnNumbers = {
   readonly currency?: string | undefined;
   readonly notation?: 'full' | 'compact' | undefined;
 };
+
+/** What the datamart says of a column's numbers. */
+export type ModelNumbers = Omit<ColumnNumbers, 'currency'> & {
+  /**
+   * How many of the last digits of the stored numbers are decimal places: 2 for cents. The leaf alone reads it: all else
+   * has the values in whole units.
+   */
+  readonly scale?: number | undefined;
+  readonly currency?: string | CurrencySource | undefined;
+};
+
+/** Where the currency is written: in each row, or in the tenant's row of the client master table. */
+export type CurrencySource = { readonly column: string } | { readonly tenantColumn: string };
 
 /** Whether the column is a measure of the datamart: an aggregating expression that metrics choose by its name. */
 export const isMeasureColumn = ({ isCustomColumn, isAggregate }: DatamartColumn): boolean =>

@@ -282,6 +282,8 @@ export type NamedType = {
   readonly datatype: string;
   readonly kind?: DatatypeKind | undefined;
   readonly isCustomColumn?: boolean | undefined;
+  /** Whole numbers with a scale are read with decimal places. */
+  readonly numbers?: { readonly scale?: number | undefined } | null | undefined;
 };
 
 /** Whether the author says if the values are booleans or numbers: MySQL's BOOLEAN is a tinyint(1). */
@@ -291,7 +293,13 @@ export const mayBeBoolean = ({ datatype }: NamedType): boolean => /^tinyint\(1\)
  * Returns the kind of a column. A tinyint(1) of an earlier release is a boolean. Undefined: only the database knows, since the column is computed, or since its type has
  * a name that databases use for different kinds.
  */
-export const columnKind = ({ datatype, kind, isCustomColumn }: NamedType): DatatypeKind | undefined => {
+export const columnKind = (column: NamedType): DatatypeKind | undefined => {
+  const stored = storedKind(column);
+  return stored === 'integer' && column.numbers?.scale !== undefined ? 'number' : stored;
+};
+
+/** As `columnKind`, of the values as they are stored. */
+export const storedKind = ({ datatype, kind, isCustomColumn }: NamedType): DatatypeKind | undefined => {
   if (isCustomColumn === true) return undefined;
   if (kind !== undefined) return kind;
   if (mayBeBoolean({ datatype })) return 'boolean';

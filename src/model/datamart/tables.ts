@@ -1,7 +1,7 @@
 /** A datamart's tables as a caller lists them, checked against the tables of the datasource. */
 import { faultOf, repeatedAt } from '../faults.js';
 import { type Datasource, usualSchemas } from '../organization.js';
-import type { BaseFilter, ColumnNumbers, DatamartColumn, DatamartTable, TableRef, Through } from './datamart.js';
+import type { BaseFilter, DatamartColumn, DatamartTable, ModelNumbers, TableRef, Through } from './datamart.js';
 import { sameTable, tableKey } from './datamart.js';
 import { columnKind, type DatatypeKind, mayBeBoolean } from './datatypes.js';
 import type { ColumnDates, DateGrain } from './dates.js';
@@ -36,7 +36,7 @@ export type ColumnDraft = {
   readonly isBoolean?: boolean | undefined;
   readonly defaultSort?: 'ASC' | 'DESC' | '' | null | undefined;
   readonly defaultGrain?: DateGrain | null | undefined;
-  readonly numbers?: ColumnNumbers | null | undefined;
+  readonly numbers?: ModelNumbers | null | undefined;
   readonly dates?: ColumnDates | null | undefined;
 };
 

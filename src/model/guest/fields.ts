@@ -17,6 +17,7 @@ import {
 import { columnKind, type WireKind, wireKind } from '../datamart/datatypes.js';
 import type { ColumnDates } from '../datamart/dates.js';
 import { type JoinGroups, joinGroups } from '../datamart/join-groups.js';
+import { writtenNumbers } from '../datamart/money.js';
 import {
   type SemanticColumn,
   type SemanticLayer,
@@ -115,7 +116,7 @@ const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Fie
     aggregates: isMeasure ? asItIs : fit,
     suggestedAggregates: isMeasure ? asItIs : suggested(column, type, isIdentifier, fit),
     ...(column.defaultGrain == null || type !== 'date' ? {} : { defaultGrain: column.defaultGrain }),
-    numbers: column.numbers ?? null,
+    numbers: writtenNumbers(column.numbers),
     ...(column.dates == null ? {} : { dates: column.dates }),
   };
 };

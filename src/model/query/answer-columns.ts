@@ -2,7 +2,8 @@
 
 import type { Chart } from '../dashboard/chart.js';
 import { type MetricDefinition, measureNames, outputNames, shownMeasures } from '../dashboard/metric.js';
-import { type ColumnRef, type Datamart, findColumn } from '../datamart/datamart.js';
+import { type ColumnNumbers, type ColumnRef, type Datamart, findColumn } from '../datamart/datamart.js';
+import { writtenNumbers } from '../datamart/money.js';
 import type { AnswerColumn, MetricAnswer } from './engine.js';
 import { areFormatted, measureNumbers } from './numbers.js';
 
@@ -26,6 +27,23 @@ export const columnLabels = (definition: MetricDefinition, datamart: Datamart): 
   return new Map([...labels].map(([name, label]) => [name, shared.includes(label) ? name : label]));
 };
 
+/**
+ * The one rule of which currency a value has: where each row names its own, that of the row, so that no amount is shown
+ * in the currency of another row. Else the metric's own, and where it has none, the datamart's. A percent is no amount.
+ */
+const inCurrency = (
+  numbers: ColumnNumbers,
+  { currency, currencyColumn }: Pick<AnswerColumn, 'currency' | 'currencyColumn'>,
+): ColumnNumbers => {
+  if (currencyColumn !== undefined) {
+    const { currency: _, ...rest } = numbers;
+    return rest;
+  }
+  return currency === undefined || numbers.format === 'percent' || numbers.currency !== undefined
+    ? numbers
+    : { ...numbers, currency };
+};
+
 /** Returns the columns of underlying rows with their formats. `underlying` names them in the same order. */
 export const withRowFormats = (
   columns: readonly AnswerColumn[],
@@ -35,7 +53,9 @@ export const withRowFormats = (
   columns.map((column, at) => {
     const ref = underlying[at];
     const { numbers, dates } = (ref && findColumn(datamart, ref)) ?? {};
-    return { ...column, ...(numbers == null ? {} : { numbers }), ...(dates == null ? {} : { dates }) };
+    const written = inCurrency(writtenNumbers(numbers) ?? {}, column);
+    const isWritten = Object.keys(written).length > 0;
+    return { ...column, ...(isWritten ? { numbers: written } : {}), ...(dates == null ? {} : { dates }) };
   });
 
 /** Returns the columns of a metric's answer with the formats of its measures. */
@@ -46,7 +66,7 @@ export const withMeasureNumbers = <Column extends AnswerColumn>(
   const measures = measureNames(definition);
   return columns.map((column) => {
     if (column.dataType !== 'number' || !measures.includes(column.name)) return column;
-    const numbers = measureNumbers({ ...definition.chart, measures }, column.name);
+    const numbers = inCurrency(measureNumbers({ ...definition.chart, measures }, column.name), column);
     return areFormatted(numbers) ? { ...column, numbers } : column;
   });
 };

@@ -143,6 +143,7 @@ const typeFaults: ReadonlySet<Reason> = new Set([
   'expression-column-unknown',
   'custom-column-aggregates',
   'custom-column-not-aggregate',
+  'currencies-mixed',
   'sql-columns-differ',
   'sql-column-unknown',
   'sql-table-unknown',
@@ -258,6 +259,10 @@ export type AnswerColumn = {
   readonly valueLabels?: Readonly<Record<string, string>> | undefined;
   /** Colours that the author pinned to values that stand in the rows. */
   readonly valueColours?: readonly { readonly value: Cell; readonly colour: string }[] | undefined;
+  /** Of amounts that are all in one currency, as the datamart says: its ISO 4217 code. */
+  readonly currency?: string | undefined;
+  /** Of amounts of several currencies: the column of the answer that has the code of each row's. They do not add up. */
+  readonly currencyColumn?: string | undefined;
   /** Of underlying rows, whose columns no chart describes: how the datamart says that values are written. */
   readonly numbers?: ColumnNumbers | undefined;
   readonly dates?: ColumnDates | undefined;

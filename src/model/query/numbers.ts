@@ -4,7 +4,7 @@
  */
 
 import type { ColumnNumbers } from '../datamart/datamart.js';
-import type { Cell } from './engine.js';
+import type { AnswerColumn, Cell } from './engine.js';
 
 /** The number in a cell, null if there is none. Big integers and exact decimals arrive as strings. */
 export const numberOf = (value: Cell | undefined): number | null => {
@@ -53,20 +53,45 @@ export const measureNumbers = (
 export const areFormatted = ({ format, unit, currency, notation }: ColumnNumbers): boolean =>
   [format === 'percent', unit, currency, notation === 'compact'].some(Boolean);
 
+/** The currency code that a cell holds, in capitals; undefined for a cell that holds none. */
+export const codeOf = (cell: unknown): string | undefined =>
+  typeof cell === 'string' && /^[A-Za-z]{3}$/.test(cell.trim()) ? cell.trim().toUpperCase() : undefined;
+
+/** The cell of a row by the name of its column. A column may have the name of a member of every object. */
+type ReadCell = (name: string) => Cell | undefined;
+
+/** How the number of one row is written: in the currency that the row names, where the column has one in each. */
+export const numbersInRow = (
+  numbers: ColumnNumbers,
+  { currencyColumn }: Pick<AnswerColumn, 'currencyColumn'>,
+  cellOf: ReadCell,
+): ColumnNumbers => {
+  if (currencyColumn === undefined || numbers.format === 'percent') return numbers;
+  const { currency: _, ...rest } = numbers;
+  const code = codeOf(cellOf(currencyColumn));
+  return code === undefined ? rest : { ...rest, currency: code };
+};
+
 /** The values of the columns that have a format, row by row, as a card writes them; undefined: no column has one. */
 export const writtenRows = (
   rows: readonly Readonly<Record<string, Cell>>[],
-  columns: readonly { readonly name: string; readonly numbers?: ColumnNumbers | undefined }[],
+  columns: readonly (Pick<AnswerColumn, 'name' | 'currencyColumn'> & {
+    readonly numbers?: ColumnNumbers | undefined;
+  })[],
   language: string,
 ): readonly Readonly<Record<string, string>>[] | undefined => {
   const locale = knownLocale(language);
-  const formats = columns.flatMap(({ name, numbers }) =>
-    numbers === undefined || !areFormatted(numbers) ? [] : [{ name, numbers }],
+  const formats = columns.flatMap(({ name, numbers = {}, currencyColumn }) =>
+    areFormatted(numbers) || currencyColumn !== undefined ? [{ name, numbers, currencyColumn }] : [],
   );
   if (formats.length === 0) return undefined;
-  return rows.map((row) =>
-    Object.fromEntries(formats.map(({ name, numbers }) => [name, writeNumber(locale, row[name] ?? null, numbers)])),
-  );
+  return rows.map((row) => {
+    const written = formats.map(({ name, numbers, currencyColumn }) => {
+      const own = numbersInRow(numbers, { currencyColumn }, (other) => row[other]);
+      return [name, writeNumber(locale, row[name] ?? null, own)] as const;
+    });
+    return Object.fromEntries(written);
+  });
 };
 
 /**

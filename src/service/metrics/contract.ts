@@ -63,6 +63,12 @@ export const metricAnswer = z
           numbers: columnNumbers
             .optional()
             .describe('How numbers of the column are written, if not plainly. `data` has the plain numbers.'),
+          currencyColumn: z
+            .string()
+            .optional()
+            .describe(
+              'Of amounts of several currencies: the column of `data` that has the ISO 4217 code of each row’s. The amounts of different rows do not add up.',
+            ),
           dates: columnDates.optional().describe('Of rows behind a metric: how dates of the column are written.'),
         }),
       ),
@@ -87,7 +93,7 @@ const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
 type Column = Encoded<typeof metricAnswer>['metaData']['columns'][number];
 
 const encodeColumn = (column: MetricReply['answer']['columns'][number]): Column => {
-  const { name, dataType, isOverlapping, label, valueLabels, valueColours, numbers, dates } = column;
+  const { name, dataType, isOverlapping, label, valueLabels, valueColours, numbers, currencyColumn, dates } = column;
   return {
     ...{ name, dataType },
     ...(isOverlapping === true ? { isOverlapping } : {}),
@@ -95,6 +101,7 @@ const encodeColumn = (column: MetricReply['answer']['columns'][number]): Column 
     ...(valueLabels === undefined ? {} : { valueLabels }),
     ...(valueColours === undefined ? {} : { valueColours }),
     ...(numbers === undefined ? {} : { numbers }),
+    ...(currencyColumn === undefined ? {} : { currencyColumn }),
     ...(dates === undefined ? {} : { dates }),
   };
 };

@@ -14,7 +14,7 @@ import { mapItems, type Slices } from '../../../model/slices.js';
 import type { Encoded } from '../../../platform/http/interface/callable.js';
 import { decodePagination, identifier, pagination, queryPagination } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
-import { baseFilters, cardinality, columnDates, columnNumbers, join, through } from './fields.js';
+import { baseFilters, cardinality, columnDates, join, modelNumbers, through } from './fields.js';
 
 const listedColumn = z.object({
   columnName: z.string(),
@@ -29,9 +29,7 @@ const listedColumn = z.object({
   allowAggregate: z.boolean(),
   defaultAggregation: z.string().nullable(),
   defaultSort: z.enum(['ASC', 'DESC']).nullable(),
-  numbers: columnNumbers
-    .nullable()
-    .describe('How numbers of the column are written in new metrics and in rows behind metrics.'),
+  numbers: modelNumbers.nullable().describe('What the numbers of the column are, and how they are written.'),
   defaultGrain: z
     .enum(periods)
     .optional()

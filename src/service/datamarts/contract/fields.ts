@@ -1,5 +1,6 @@
 /** The parts of a datamart, as requests send them. */
 import { z } from 'zod';
+import { greatestScale } from '../../../model/datamart/money.js';
 import { periods } from '../../../model/filter/period.js';
 import { identifier, limits, list, text } from '../../../platform/http/interface/fields.js';
 import { dates, numbers, predicateOf } from '../../common/contract/metric-parts.js';
@@ -15,6 +16,31 @@ export const expression = z
 
 /** How numbers are written, as a chart has it. */
 export const columnNumbers = z.strictObject(numbers);
+
+/** What the numbers of a column are, and how they are written. */
+export const modelNumbers = columnNumbers.extend({
+  scale: z
+    .number()
+    .int()
+    .min(1)
+    .max(greatestScale)
+    .optional()
+    .describe(
+      'How many of the last digits of the stored numbers are decimal places: 2 for cents. Every read has whole units: filters, alerts, expressions and SQL too.',
+    ),
+  currency: z
+    .union([
+      numbers.currency.unwrap(),
+      z.strictObject({ column: identifier.describe('A column of the same table that has a code in each row.') }),
+      z.strictObject({
+        tenantColumn: identifier.describe('A column of the client master table that has the code of each client.'),
+      }),
+    ])
+    .optional()
+    .describe(
+      'ISO 4217 code, or where it is read. Amounts of several currencies are never combined: a metric is grouped by the column, or filtered to one, or refused.',
+    ),
+});
 
 /** How dates are written, as a chart has it. */
 export const columnDates = z.strictObject(dates);
@@ -46,9 +72,7 @@ const column = z
       .enum(periods)
       .nullish()
       .describe('The grain by which dates of the column are grouped in new metrics. Left out: by month.'),
-    numbers: columnNumbers
-      .nullish()
-      .describe('How numbers of the column are written in new metrics and in rows behind metrics.'),
+    numbers: modelNumbers.nullish().describe('What the numbers of the column are, and how they are written.'),
     dates: columnDates
       .nullish()
       .describe('How dates of the column are written in new metrics and in rows behind metrics.'),
