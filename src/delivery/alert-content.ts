@@ -1,6 +1,6 @@
 /** Checks an alert with the recipient's own guest token, by the operation that the recipient's browser would call. */
 import type { Tag } from '../model/ports.js';
-import type { Cell } from '../model/query/engine.js';
+import type { AnswerColumn, Cell } from '../model/query/engine.js';
 import {
   type Alert,
   type AlertAnswer,
@@ -31,21 +31,31 @@ export type Checking = {
 /** `text` is null if there is nothing to tell. */
 export type Checked = { readonly text: AlertText | null; readonly state: AlertState };
 
-type Body = { readonly data: readonly AlertRow[]; readonly comparisonValue?: Cell; readonly truncated?: true };
+type Body = {
+  readonly data: readonly AlertRow[];
+  readonly comparisonValue?: Cell;
+  readonly truncated?: true;
+  readonly metaData?: { readonly columns: readonly Pick<AnswerColumn, 'name' | 'numbers' | 'currencyColumn'>[] };
+};
+
+/** How the answer says that the measure's numbers are written: it knows their currency, and the metric may not. */
+type Told = Pick<OpenAlert, 'numbers'>;
 
 const readAnswer = async (
-  { ask, token, schedule, opened }: Checking,
+  { ask, token, schedule, alert, opened }: Checking,
   signal: AbortSignal,
-): Promise<AlertAnswer | { readonly refused: 'no-right' }> => {
+): Promise<(AlertAnswer & Told) | { readonly refused: 'no-right' }> => {
   const path = `/api/v2/guest/metrics/${encodeURIComponent(opened.metricId)}/query`;
   const body = { dashboardId: schedule.openedId };
   const answer = await ask(path, body, token, signal);
   if (answer.status === 401 || answer.status === 403) return { refused: 'no-right' };
   // The answer can quote the question, which must not get into a log.
   if (answer.status !== 200) throw new Error(`the metric of an alert could not be read: ${answer.status}`);
-  const { data, comparisonValue, truncated } = answer.body as Body;
+  const { data, comparisonValue, truncated, metaData } = answer.body as Body;
   if (truncated === true) throw new AlertFault('too-many-rows');
-  return { rows: data, comparisonValue };
+  const column = metaData?.columns.find(({ name }) => name === alert.measure);
+  const numbers = column?.currencyColumn === undefined ? (column?.numbers ?? opened.numbers) : (column.numbers ?? {});
+  return { rows: data, comparisonValue, numbers };
 };
 
 /** Rejects with AlertFault for an answer that cannot be judged, and with another error if it cannot be read now. */
@@ -58,7 +68,8 @@ export const checkAlert = async (
   const answer = await readAnswer(checking, signal);
   if ('refused' in answer) return answer;
   const seen = await observe(alert, opened.shape, answer, (cells) => tag(['alert-key', schedule.id, ...cells]));
-  const { right, rule, metricId, metricName, dates, numbers } = opened;
+  const { right, rule, metricId, metricName, dates } = opened;
+  const { numbers } = answer;
   const { isTold, state, ...found } = judge(alert, seen, { right, rule, last: schedule.alertState, now });
   if (!isTold && !isRequested) return { text: null, state };
   const { measure, condition } = alert;

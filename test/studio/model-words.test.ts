@@ -13,6 +13,7 @@ import {
   numberKindOf,
   withDetail,
   withNumberKind,
+  withScale,
   withShortNumbers,
 } from '../../src/web/studio/base/column-numbers.js';
 import { withCalculated, withColumn, withoutColumn, withStoredTable } from '../../src/web/studio/base/model-edit.js';
@@ -194,6 +195,17 @@ describe('how numbers are written', () => {
     expect(withShortNumbers(withNumberKind(money, 'plain') ?? {}, false)).toBeNull();
     expect(numberKindOf(null)).toBe('plain');
     expect(() => withDetail(money, 'euro')).toThrow('three letters');
+    const scaled = { ...money, scale: 2 };
+    for (const [text, currency] of [
+      ['column.currency', { column: 'currency' }],
+      ['tenant.currency', { tenantColumn: 'currency' }],
+    ] as const) {
+      expect(withDetail(scaled, text)).toEqual({ notation: 'compact', scale: 2, currency });
+      expect(detailOf({ currency })).toBe(text);
+    }
+    expect(withScale(money, '2')).toEqual({ ...money, scale: 2 });
+    expect(withScale({ scale: 2 }, '0')).toBe(null);
+    expect(() => withScale(money, '1.5')).toThrow('decimal places');
     expect(() => withDetail({ unit: 'km' }, ' ')).toThrow('unit');
   });
 });

@@ -7,6 +7,7 @@ import {
   knownLocale,
   numberFormat,
   numberOf,
+  numbersInRow,
   numbersOf,
   styleOf,
   withClaimedUnit,
@@ -16,7 +17,7 @@ import type { Text, Texts } from '../../model/texts/text.js';
 import { elementText } from './texts.js';
 
 export type NumberHint = ColumnNumbers;
-export { numberOf, numbersOf, withClaimedUnit };
+export { numberOf, numbersInRow, numbersOf, withClaimedUnit };
 
 export type Format = {
   /** The element's own texts. */

@@ -137,7 +137,7 @@ const cellText = (
 ): string => {
   const { name } = column;
   if (rows.length === 0) return '';
-  if (rows.length === 1) return measureText(rows[0]?.[name] ?? null, column, chart, format);
+  if (rows.length === 1) return measureText(rows[0], column, chart, format);
   if (combine === undefined) return '';
   return format.measure(
     together(

@@ -3,7 +3,7 @@ import { css, html, LitElement, svg, type TemplateResult } from 'lit';
 import type { GuestChart, GuestMetric } from '../../model/guest/view.js';
 import type { Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { Text } from '../../model/texts/text.js';
-import { type Format, humanise, type NumberHint, numberOf, numbersOf, timeOf } from '../base/format.js';
+import { type Format, humanise, type NumberHint, numberOf, numbersInRow, numbersOf, timeOf } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
 import { columnsOf, grainOf, labelOf, measureText, type Row, truncationNote, valueLabel } from './model/columns.js';
 
@@ -99,7 +99,9 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
   const name = measure?.name ?? '';
   const labelled = (value: Cell) => {
     if (measure === undefined) return undefined;
-    return measure.dataType === 'date' ? measureText(value, measure, chart, format) : valueLabel(value, measure);
+    return measure.dataType === 'date'
+      ? measureText({ [name]: value }, measure, chart, format)
+      : valueLabel(value, measure);
   };
   const [dimension] = dimensions;
   if (dimension?.dataType !== 'date' || dimensions.length > 1 || answer.rows.length < 2) {
@@ -174,7 +176,8 @@ export class SingleValue extends LitElement {
     const { answer, format, notes } = this;
     const { chart, name } = this.metric;
     const single = singleOf(answer, chart, format);
-    const hint = numbersOf(chart, single.measure);
+    const measure = answer.columns.find((column) => column.name === single.measure);
+    const hint = numbersInRow(numbersOf(chart, single.measure), measure ?? {}, (other) => answer.rows[0]?.[other]);
     const text = single.label ?? format.measure(single.value, shortened(hint, single.value));
     const change = changeOf(single, chart, hint, format);
     const { period } = single;

@@ -186,7 +186,7 @@ const countOf = ({ answer, offset }: TableView): number =>
 
 const bodyRow = (cells: Cells, row: Row, at?: number): TemplateResult =>
   html`<tr aria-rowindex=${at === undefined ? nothing : (cells.offset ?? 0) + at + 2}>
-    ${cells.columns.map((column, index) => bodyCell(cells, column, row[column.name] ?? null, index))}
+    ${cells.columns.map((column, index) => bodyCell(cells, column, row, index))}
   </tr>`;
 
 /** Gaps stand for the rows that are not drawn. A row keeps its element while it is drawn, and so the focus in it. */
@@ -292,14 +292,16 @@ const headCell = (view: TableView, column: AnswerColumn): TemplateResult => {
   </th>`;
 };
 
-const writtenOf = ({ measures, chart, format, grainOf }: Cells, column: AnswerColumn, value: Cell): string => {
+const writtenOf = ({ measures, chart, format, grainOf }: Cells, column: AnswerColumn, row: Row): string => {
   const { name, dataType } = column;
-  if (measures.includes(name)) return measureText(value, column, chart, format);
+  const value = row[name] ?? null;
+  if (measures.includes(name)) return measureText(row, column, chart, format);
   return value === null ? '—' : format.dimension(value, dataType, grainOf?.(name), datesOf(chart, name));
 };
 
-const bodyCell = (view: Cells, column: AnswerColumn, value: Cell, index: number): TemplateResult => {
-  const text = valueLabel(value, column) ?? writtenOf(view, column, value);
+const bodyCell = (view: Cells, column: AnswerColumn, row: Row, index: number): TemplateResult => {
+  const value = row[column.name] ?? null;
+  const text = valueLabel(value, column) ?? writtenOf(view, column, row);
   const { onMark } = view;
   return html`<td part="cell" class=${cellClass(column.dataType)}>
     ${index === 0 && onMark !== undefined ? html`<button type="button" @click=${() => onMark(value)}>${text}</button>` : marked(view, column.name, value, text)}

@@ -40,7 +40,7 @@ const tableContent = ({ metric, answer, view }: Shown): Content => {
         const value = row[column.name] ?? null;
         const label = valueLabel(value, column);
         if (label !== undefined) return label;
-        if (measures.includes(column)) return measureText(value, column, chart, format);
+        if (measures.includes(column)) return measureText(row, column, chart, format);
         return value === null ? '—' : labelOf(value, column, chart, format);
       }),
     }),

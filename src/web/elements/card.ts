@@ -10,7 +10,7 @@ import { loadPart } from '../base/load-part.js';
 import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
-import { columnsOf, grainOf, overlapNote, rowsOf, truncationNote } from '../charts/model/columns.js';
+import { columnsOf, grainOf, inCurrencies, overlapNote, rowsOf, truncationNote } from '../charts/model/columns.js';
 import type { SlotMemory } from '../charts/model/slots.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import { rendererOf } from '../charts/registry.js';
@@ -270,7 +270,7 @@ export class MetricCard extends LitElement {
 
   /** The metric, without its unit where the unit cannot apply to all measures. */
   get #shown(): GuestMetric {
-    return { ...this.metric, chart: withClaimedUnit(this.metric.chart) };
+    return { ...this.metric, chart: inCurrencies(withClaimedUnit(this.metric.chart), this.#reading.state.answer) };
   }
 
   #value(answer: MetricAnswer): TemplateResult {

@@ -103,7 +103,10 @@ export class RowsDialog extends LitElement {
     if (this.answer.rows.length === 0) return emptyState(text('No rows for these filters'));
     const { answer, format, label } = this;
     const { columns } = answer;
-    const written = columns.filter(({ dataType, numbers }) => dataType === 'number' && numbers !== undefined);
+    const written = columns.filter(
+      ({ dataType, numbers, currencyColumn }) =>
+        dataType === 'number' && (numbers !== undefined || currencyColumn !== undefined),
+    );
     const measures = written.map(({ name }) => name);
     const chart = {
       numbers: written.map(({ name, numbers }) => ({ measure: name, ...numbers })),

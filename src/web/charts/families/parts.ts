@@ -1,7 +1,7 @@
 /** Parts of a whole: pie, doughnut and funnel. Pure. */
 import type { Cell } from '../../../model/query/engine.js';
 import { numberOf, titleOf } from '../../base/format.js';
-import { asMeasure, columnsOf, combineOf, labelOf } from '../model/columns.js';
+import { asMeasure, columnsOf, combineOf, labelOf, overlapOf } from '../model/columns.js';
 import {
   colourAt,
   commonOption,
@@ -19,7 +19,7 @@ import {
 import { fromEdge, isRightToLeft } from '../model/mirror.js';
 import { maxSeries, together } from '../model/plot.js';
 import { rowKey, type Slot, slotOfRow } from '../model/slots.js';
-import { say } from '../model/summary.js';
+import { inSentences, say } from '../model/summary.js';
 
 /** `key` identifies the part, `slot` chooses its colour. */
 type Part = {
@@ -87,6 +87,9 @@ const largestOf = ({ parts, notes }: Parts, { answer, chart, format }: Drawing):
 };
 
 export const draw: Draw = (given) => {
+  const [measure] = columnsOf(given.answer, given.chart).measures;
+  const overlap = measure?.currencyColumn === undefined ? null : overlapOf(measure, given.format);
+  if (overlap !== null) return inSentences([overlap], given.format);
   const all = partsOf(given);
   if (all.parts.length === 0) return given.format.text('This chart needs values above zero.');
   const { answer, chart } = given;

@@ -3,7 +3,7 @@ import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { ColumnDates } from '../../../model/datamart/dates.js';
 import type { Combine, GuestChart } from '../../../model/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../model/query/engine.js';
-import { type Format, type NumberHint, numbersOf, titleOf } from '../../base/format.js';
+import { type Format, type NumberHint, numbersInRow, numbersOf, titleOf } from '../../base/format.js';
 
 export type Row = MetricAnswer['rows'][number];
 
@@ -27,18 +27,37 @@ const ofColumn = <Value>(values: Readonly<Record<string, Value>> | undefined, na
 
 export const grainOf = (chart: Pick<GuestChart, 'grains'>, name: string): TimeGrain | undefined =>
   ofColumn(chart.grains, name);
-/** How values of the measure combine. Undefined: they do not, nor sums of groups that share rows. */
+
+/** How values of the measure combine. Undefined: they do not, nor sums of groups that share rows, nor amounts of several currencies. */
 export const combineOf = (
   chart: Pick<GuestChart, 'combine'>,
   measure: AnswerColumn | undefined,
 ): Combine | undefined => {
   const combine = measure === undefined ? undefined : ofColumn(chart.combine, measure.name);
+  if (measure?.currencyColumn !== undefined) return undefined;
   return combine === 'sum' && measure?.isOverlapping === true ? undefined : combine;
 };
 
 /** How the dates of a column are written; undefined: as usual. */
 export const datesOf = ({ dates }: Pick<GuestChart, 'dates'>, name: string): ColumnDates | undefined =>
   dates?.find((each) => each.name === name);
+
+/** The chart with the currencies of the answer's amounts: the answer says what the datamart knows, and the chart may not. */
+export const inCurrencies = (chart: GuestChart, answer: MetricAnswer | undefined): GuestChart => {
+  const told = (answer?.columns ?? []).filter(
+    ({ name, numbers, currencyColumn }) =>
+      chart.measures.includes(name) && (currencyColumn !== undefined || numbers?.currency !== undefined),
+  );
+  if (told.length === 0) return chart;
+  const names = told.map(({ name }) => name);
+  return {
+    ...chart,
+    numbers: [
+      ...(chart.numbers ?? []).filter(({ measure }) => !names.includes(measure)),
+      ...told.map(({ name, numbers }) => ({ measure: name, ...numbers })),
+    ],
+  };
+};
 
 /** The chart with the numbers of one measure as its own. */
 export const asMeasure = (chart: GuestChart, measure: string): GuestChart => ({
@@ -67,16 +86,22 @@ export const labelOf = (value: Cell | undefined, column: AnswerColumn, chart: Gu
   valueLabel(value, column) ??
   format.dimension(value ?? null, column.dataType, grainOf(chart, column.name), datesOf(chart, column.name));
 
-/** A measure's value as text. The least or greatest of dates is written as a date. */
+/** A measure's value in a row as text. The least or greatest of dates is written as a date. */
 export const measureText = (
-  value: Cell,
-  { name, dataType }: AnswerColumn,
+  row: Row | undefined,
+  column: AnswerColumn,
   chart: NumberHint & Pick<GuestChart, 'numbers' | 'dates'>,
   format: Format,
-): string =>
-  dataType === 'date' && value !== null
+): string => {
+  const { name, dataType } = column;
+  const value = row?.[name] ?? null;
+  return dataType === 'date' && value !== null
     ? format.dimension(value, dataType, undefined, datesOf(chart, name))
-    : format.measure(value, numbersOf(chart, name));
+    : format.measure(
+        value,
+        numbersInRow(numbersOf(chart, name), column, (other) => row?.[other]),
+      );
+};
 
 /** Says that rows are missing, or that fewer points are shown; null if the answer is complete. */
 export const truncationNote = (
@@ -94,9 +119,14 @@ export const truncationNote = (
 const isNotAdded = (names: string, { text }: Format): string =>
   text('{name} is not shown: groups share rows, so they do not add up', { name: names });
 
-/** Why values of a measure whose groups share rows are not added up to what is drawn; null if they may be. */
-export const overlapOf = (measure: AnswerColumn | undefined, format: Format): string | null =>
-  measure?.isOverlapping === true ? isNotAdded(titleOf(measure), format) : null;
+const isOfSeveral = (names: string, { text }: Format): string =>
+  text('{name} is not shown: its amounts are of several currencies, so they do not add up', { name: names });
+
+/** Why values of a measure are not added up to what is drawn; null if they may be. */
+export const overlapOf = (measure: AnswerColumn | undefined, format: Format): string | null => {
+  if (measure?.currencyColumn !== undefined) return isOfSeveral(titleOf(measure), format);
+  return measure?.isOverlapping === true ? isNotAdded(titleOf(measure), format) : null;
+};
 
 /** Says which columns have no values, since they would add up groups that share rows; null if there are none. */
 export const overlapNote = ({ rows, columns }: MetricAnswer, format: Format): string | null => {

@@ -5,7 +5,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import { live } from 'lit/directives/live.js';
-import type { ColumnNumbers } from '../../../model/datamart/datamart.js';
+import type { ModelNumbers } from '../../../model/datamart/datamart.js';
 import { isOfKind } from '../../../model/datamart/datatypes.js';
 import { type ColumnDates, dateGrains } from '../../../model/datamart/dates.js';
 import { options } from '../../base/options.js';
@@ -18,6 +18,7 @@ import {
   numberKindText,
   withDetail,
   withNumberKind,
+  withScale,
   withShortNumbers,
 } from '../base/column-numbers.js';
 import { badge } from '../base/kit.js';
@@ -268,7 +269,7 @@ export class ModelTable extends LitElement {
     const { columnName, isCustomColumn, numbers } = column;
     if (!isCustomColumn && !isOfKind(typeOfColumn(column), 'integer', 'number')) return nothing;
     const name = `${key}.${columnName}`;
-    const write = (next: () => ColumnNumbers | null): boolean =>
+    const write = (next: () => ModelNumbers | null): boolean =>
       this.change(() => ({
         ...this.described,
         model: withColumn(this.described.model, key, columnName, { numbers: next() }),
@@ -281,11 +282,16 @@ export class ModelTable extends LitElement {
       if (!write(() => withDetail(numbers, valueIn(event))))
         (event.target as HTMLInputElement).value = detailOf(numbers);
     };
+    const scaled = (event: Event): void => {
+      if (!write(() => withScale(numbers ?? {}, valueIn(event))))
+        (event.target as HTMLInputElement).value = String(numbers?.scale ?? 0);
+    };
     const kind = numberKindOf(numbers);
     return html`<div class="numbers">
       <select aria-label="How numbers of ${name} are written" @change=${choose}>${options(Object.entries(numberKindText), kind)}</select>
       ${kind === 'money' || kind === 'unit' ? html`<input aria-label=${`${kind === 'money' ? 'Currency' : 'Unit'} of ${name}`} maxlength="20" autocomplete="off" .value=${detailOf(numbers)} @change=${say} />` : nothing}
       <label class="inline"><input type="checkbox" aria-label="Short numbers of ${name}" .checked=${numbers?.notation === 'compact'} @change=${(event: Event) => write(() => withShortNumbers(numbers ?? {}, isChecked(event)))} /> 1.2M</label>
+      ${isCustomColumn ? nothing : html`<label class="inline">stored with <input type="number" min="0" max="9" aria-label=${`Decimal places in stored numbers of ${name}`} .value=${String(numbers?.scale ?? 0)} @change=${scaled} /> decimal places</label>`}
     </div>`;
   }
 

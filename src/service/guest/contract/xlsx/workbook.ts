@@ -3,9 +3,11 @@
  * others show: title, moment, time zone, filters, and which rows are missing.
  */
 import type { DownloadRows, DownloadSheet, StatedFilter, Workbook } from '../../../../model/guest/download.js';
+import type { Cell } from '../../../../model/query/engine.js';
 import { excerpt } from '../../../../model/query/excerpt.js';
+import { numbersInRow } from '../../../../model/query/numbers.js';
 import { readLanguage, type Speech, speechOf } from '../../../../model/texts/messages.js';
-import { columnName, formats, numberCell, serialOf, textCell, typedCell } from './cells.js';
+import { columnName, formats, numberCell, serialOf, type TypedColumn, textCell, typedCell } from './cells.js';
 import { missingRows } from './missing-rows.js';
 import { createNumberFormatCodes, type NumberFormatCodes } from './number-formats.js';
 import { fixedParts, sheetNames, styles, xml } from './parts.js';
@@ -71,9 +73,17 @@ async function* writeRows(
   { tell, speech, numberFormats }: Write,
 ): AsyncGenerator<string> {
   const columns = rows.columns.slice(0, mostColumns).map((column, index) => {
-    const { numbers } = column;
-    const numberFormat = numbers && ((value: number) => numberFormats.placeOf(value, numbers));
-    return { ...column, at: columnName(index), numberFormat };
+    const { numbers = {}, currencyColumn } = column;
+    const currencyAt = rows.columns.findIndex(({ name }) => name === currencyColumn);
+    const typedIn = (row: readonly Cell[]): TypedColumn => ({
+      ...column,
+      numberFormat: (value) =>
+        numberFormats.placeOf(
+          value,
+          numbersInRow(numbers, column, () => row[currencyAt]),
+        ),
+    });
+    return { label: column.label, at: columnName(index), typedIn };
   });
   yield head(columns.map(({ label }) => widthOf(label)));
   yield line(
@@ -87,7 +97,7 @@ async function* writeRows(
       at += 1;
       return line(
         at,
-        columns.map((column, index) => typedCell(`${column.at}${at}`, row[index], column)),
+        columns.map((column, index) => typedCell(`${column.at}${at}`, row[index], column.typedIn(row))),
       );
     });
     const piece = text.join('');
