@@ -4,9 +4,11 @@
  * Knows nothing of Express; must not answer or log.
  */
 import type { IncomingMessage } from 'node:http';
+import { handled } from '../model/handled.js';
+import { Refusal } from '../model/refusal.js';
 import type { DecisionContext, RequestAudit } from './audit/request-audit.js';
 import type { Limits } from './authenticate/limits.js';
-import type { Identity } from './authenticate/signed-session.js';
+import type { Identity, Session } from './authenticate/signed-session.js';
 import type { EmbedTokenAnswer, EmbedTokenRequestBody } from './common/wire.js';
 import type { Decision, DecisionCache, DecisionInput } from './decision-cache.js';
 import type { ServiceUrlOf } from './http/service-url.js';
@@ -16,7 +18,8 @@ import type { Policies } from './policy/policies.js';
 import type { Policy } from './policy/policy.js';
 import type { Provision } from './provision/provision.js';
 import type { NoteSession } from './recipients.js';
-import type { TenantOf } from './tenant/resolve.js';
+import type { NamedTenant, TenantNames } from './tenant/names.js';
+import { type ResolveTenant, TenantRefusal } from './tenant/resolve.js';
 import { grantedEmbeds, type HeldEmbeds } from './token/granted-embeds.js';
 import type { GuestRequestOf } from './token/guest-request.js';
 import type { IssuedToken } from './token/issued-tokens.js';
@@ -27,7 +30,8 @@ export type EmbedTokenSteps = {
   readonly identity: Identity;
   readonly limits: Pick<Limits, 'assertUser' | 'assertTenant' | 'assertReplaces'>;
   readonly policies: Policies;
-  readonly tenant: TenantOf;
+  readonly tenant: ResolveTenant;
+  readonly tenantNames: Pick<TenantNames, 'ofSession' | 'load'>;
   readonly access: AssertAccess;
   readonly noteSession: NoteSession;
   readonly decisionCache: Pick<DecisionCache, 'find' | 'store'>;
@@ -63,7 +67,12 @@ export type EmbedTokenOutcome =
       /** The id of the request that minted the token. */
       readonly mintedBy: string;
     }
-  | { readonly context: DecisionContext; readonly error: unknown };
+  | {
+      readonly context: DecisionContext;
+      readonly error: unknown;
+      /** The session's own tenants, if it must choose one of them. */
+      readonly tenants?: readonly NamedTenant[];
+    };
 
 /** Answers one request. Never rejects: a refusal or failure of a step is in the outcome. */
 export type EmbedTokenPipeline = (request: EmbedTokenRequest, context: DecisionContext) => Promise<EmbedTokenOutcome>;
@@ -108,7 +117,7 @@ const createSequence =
       const { replaces, ...asked } = await request.body();
       const policy = steps.policies.current();
       context = { ...context, asked, policy };
-      const clientId = await steps.tenant(policy, session, asked.tenant);
+      const { clientId, own } = await steps.tenant(policy, session, asked.tenant);
       context = { ...context, clientId };
       await steps.limits.assertTenant(clientId);
       if (replaces !== undefined) await steps.limits.assertReplaces(session);
@@ -120,17 +129,82 @@ const createSequence =
       const cached = found !== undefined && isReplaced(found.token, replaces) ? undefined : found;
       const grant = cached?.grant ?? steps.policy(policy, session, clientId, asked);
       context = { ...context, because: grant.because };
+      // A cached token waits for no name.
+      const named = cached === undefined ? handled(loadNames(steps, policy, own)) : undefined;
       const { decision, isMinted } =
         cached === undefined ? await decide(input, grant, context, replaces) : { decision: cached, isMinted: false };
+      if (named !== undefined) await named;
       const { token, body } = decision;
       steps.remember(token, { clientId, session, asked, grant: decision.grant }, policy);
       const serviceUrl = JSON.stringify(steps.serviceUrl(request.from));
-      const whole = `${body.slice(0, -1)},"serviceUrl":${serviceUrl}}`;
+      const whole = `${body.slice(0, -1)},"serviceUrl":${serviceUrl}${choiceOf(steps, policy, clientId, own)}}`;
       return { context, body: whole, isMinted, mintedBy: token.mintedBy };
     } catch (error) {
-      return { context, error };
+      return refusedOutcome(steps, context, error);
     }
   };
+
+/** Tenants that an answer lists. A session of more may choose any of its own. */
+const mostListed = 200;
+
+/** With the chosen one, wherever it stands. */
+const listed = (own: readonly string[], chosen?: string): readonly string[] => {
+  if (own.length <= mostListed) return own;
+  const first = own.slice(0, mostListed);
+  return chosen === undefined || first.includes(chosen) ? first : [...first.slice(1), chosen];
+};
+
+/** Names are a help: nobody waits long for them. */
+const namesWaitMs = 500;
+
+const loadNames = ({ tenantNames }: EmbedTokenSteps, policy: Policy, own: readonly string[]): Promise<void> =>
+  own.length > 1 ? tenantNames.load(policy, listed(own), namesWaitMs) : Promise.resolve();
+
+const isNoAccess = (error: unknown): boolean =>
+  error instanceof Refusal && (error.code === 'TENANT_SUSPENDED' || error.code === 'SESSION_INVALID');
+
+/** Whether the session may still open one of these tenants: it was not ended, and not all of them are suspended. */
+const opensOneOf = async ({ access }: EmbedTokenSteps, session: Session, own: readonly string[]): Promise<boolean> => {
+  for (const clientId of own) {
+    try {
+      await access(session, clientId);
+      return true;
+    } catch (error) {
+      if (!isNoAccess(error)) throw error;
+    }
+  }
+  return false;
+};
+
+/** A session that must choose one of its tenants is told which these are. */
+const refusedOutcome = async (
+  steps: EmbedTokenSteps,
+  context: DecisionContext,
+  error: unknown,
+): Promise<EmbedTokenOutcome> => {
+  const { policy, session } = context;
+  if (!(error instanceof TenantRefusal) || policy === undefined || session === undefined) return { context, error };
+  const own = listed(error.own);
+  try {
+    if (own.length < 2 || !(await opensOneOf(steps, session, own))) return { context, error };
+    await loadNames(steps, policy, own);
+    return { context, error, tenants: steps.tenantNames.ofSession(policy, own) };
+  } catch (unknownAccess) {
+    return { context, error: unknownAccess };
+  }
+};
+
+/** The fields of the answer that a session of one tenant does not have. */
+const choiceOf = (
+  { tenantNames }: EmbedTokenSteps,
+  policy: Policy,
+  clientId: string,
+  own: readonly string[],
+): string => {
+  if (own.length === 1) return '';
+  const choice = { tenant: clientId, tenants: tenantNames.ofSession(policy, listed(own, clientId)) };
+  return `,${JSON.stringify(choice).slice(1, -1)}`;
+};
 
 const createDecide =
   (steps: EmbedTokenSteps, audit: Pick<RequestAudit, 'minted'>): DecideAgain =>
@@ -160,7 +234,10 @@ const createDecide =
     return { decision: steps.decisionCache.store(input, { grant, token, body, isStill }), isMinted };
   };
 
-/** Without `serviceUrl`: it may depend on the Host header of the request, and the answer is cached. */
+/**
+ * Without `serviceUrl`: it may depend on the Host header of the request, and the answer is cached. Without the tenants of
+ * the session, whose names may come later.
+ */
 const answerOf = (token: GuestToken, embeds: EmbedTokenAnswer['embeds']): string => {
   const answer: Omit<EmbedTokenAnswer, 'serviceUrl'> = {
     token: token.token,

@@ -201,7 +201,7 @@ const createServe =
     const outcome = await answer({ from: request, body }, { requestId });
     const { context } = outcome;
     if ('error' in outcome) {
-      const refused = answerBrowser(outcome.error, requestId);
+      const refused = answerBrowser(outcome.error, requestId, outcome.tenants);
       if (response !== null) send(request, response, refused, requestId);
       report.failed({ context, ms: msSince(startedAt) }, outcome.error, refused);
       return refused;

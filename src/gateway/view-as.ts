@@ -87,7 +87,7 @@ export const createViewAs =
       ...steps,
       identity: () => session,
       limits: noLimits,
-      tenant: () => clientId,
+      tenant: () => ({ clientId, own: [clientId] }),
       // These claims come from an operator: the user has no such session.
       noteSession: noteNothing,
       policy: createPolicyStep(moment),

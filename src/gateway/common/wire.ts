@@ -34,6 +34,9 @@ export type EmbedTokenAnswer = {
   readonly refreshAfter: string;
   readonly embeds: readonly GrantedEmbed[];
   readonly serviceUrl: string;
+  /** The tenant that the token is of, and those that the session may choose from; only if these are several. */
+  readonly tenant?: string;
+  readonly tenants?: readonly { readonly id: string; readonly name?: string }[];
 };
 
 /** Every error code of the gateway, with its HTTP status. A body that is too large is 413. */

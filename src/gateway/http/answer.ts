@@ -10,6 +10,7 @@ import { flat } from '../../platform/http/wire/sending.js';
 import { publicReason } from '../common/reasons.js';
 import { gatewayErrors } from '../common/wire.js';
 import { ExpressionFault } from '../policy/expression.js';
+import type { NamedTenant } from '../tenant/names.js';
 import { MintRefusal } from '../token/mint-refusal.js';
 
 /** An answer whose body is written already. */
@@ -62,17 +63,20 @@ export const answerError = (
 
 /**
  * Returns the response of `/embed-token` for an error. A browser reads it, so a 403 has a neutral message, its reason
- * code and the request's id, but names no rule, file or tenant. `withheld` is the message for developers then, for the log.
+ * code and the request's id, but names no rule or file, and no tenant besides the session's own `tenants`. `withheld` is
+ * the message for developers then, for the log.
  */
 export const answerBrowser = (
   thrown: unknown,
   requestId: string,
+  tenants?: readonly NamedTenant[],
 ): ReturnType<typeof answerError> & { readonly withheld?: string } => {
   const answer = answerError(thrown);
   if (answer.status !== 403 || !(thrown instanceof Refusal)) return answer;
   const { code, status } = answer;
   const message = `You can't see these analytics. Ask your administrator. Reference: ${requestId}`;
-  const error = { code, reason: publicReason(code, thrown.reason), message, status, requestId };
+  const reason = publicReason(code, thrown.reason);
+  const error = { code, reason, message, status, requestId, ...(tenants === undefined ? {} : { tenants }) };
   return { ...answer, body: JSON.stringify({ error }), withheld: thrown.message };
 };
 

@@ -21,7 +21,7 @@ import type { Policy } from '../policy/policy.js';
 import { isTenantId, tenantId } from '../policy/tenant-id.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 
-type NamedTenant = { readonly id: string; readonly name?: string };
+export type NamedTenant = { readonly id: string; readonly name?: string };
 
 export type TenantNames = {
   /**
@@ -29,8 +29,8 @@ export type TenantNames = {
    * out. Missing ones are read in the background.
    */
   readonly ofSession: (policy: Policy, ids: readonly string[]) => readonly NamedTenant[];
-  /** Reads the missing names of these tenants. Resolves after `mostMs` at the latest, and never rejects. */
-  readonly load: (policy: Policy, ids: readonly string[]) => Promise<void>;
+  /** Reads the missing names of these tenants. Resolves after `waitMs` at the latest; the work goes on. */
+  readonly load: (policy: Policy, ids: readonly string[], waitMs?: number) => Promise<void>;
   readonly forget: ForgetClient;
   readonly command: AdminCommand;
 };
@@ -102,14 +102,13 @@ const createAsk = ({ upstream, capabilities, clock, log }: Options): Ask => {
   return async (datamartName, wanted) => {
     const nowMs = clock.now().getTime();
     if ((awayUntilMs.get(datamartName) ?? 0) > nowMs) return nothing;
-    if (!(await capabilities.supports('list-tenant-names'))) return nothing;
-    const answered = await upstream(listTenantNames, { datamartName, ...wanted }).then(
-      ({ data }) => data,
-      (err: unknown) => {
-        log.warn({ event: 'tenant_names.failed', datamart: datamartName, err }, 'failed to read names of tenants');
-        return nothing;
-      },
-    );
+    let answered = nothing;
+    try {
+      if (!(await capabilities.supports('list-tenant-names'))) return nothing;
+      answered = (await upstream(listTenantNames, { datamartName, ...wanted })).data;
+    } catch (err) {
+      log.warn({ event: 'tenant_names.failed', datamart: datamartName, err }, 'failed to read names of tenants');
+    }
     if (!answered.isWhole) awayUntilMs.set(datamartName, nowMs + missingMs);
     return answered;
   };
@@ -138,11 +137,11 @@ const createMemory = (clock: Clock) => {
   };
 };
 
-/** Waits for the work, and no longer than `mostMs`. The work goes on. */
-const inTime = async <T>(timing: Timing, work: Promise<T>, otherwise: T): Promise<T> => {
+/** Waits for the work, and no longer than `waitMs`. The work goes on. */
+const inTime = async <T>(timing: Timing, work: Promise<T>, otherwise: T, waitMs = mostMs): Promise<T> => {
   let cancel = (): void => {};
   const late = new Promise<T>((resolve) => {
-    cancel = timing.after(mostMs, () => resolve(otherwise));
+    cancel = timing.after(waitMs, () => resolve(otherwise));
   });
   return Promise.race([handled(work), late]).finally(() => cancel());
 };
@@ -172,13 +171,14 @@ export const createTenantNames = (options: Options): TenantNames => {
       missing = missing.filter((id) => (memory.find(id)?.name ?? null) === null);
     }
   };
-  const load: TenantNames['load'] = async (policy, ids) => {
+  const load: TenantNames['load'] = async (policy, ids, waitMs) => {
     const missing = [...new Set(ids)].filter(memory.isMissing).toSorted();
     if (missing.length === 0) return;
     await inTime(
       timing,
       flight(JSON.stringify(missing), () => read(policy, missing)),
       undefined,
+      waitMs,
     );
   };
   const listNames = async (policy: Policy, ids: readonly string[]): Promise<readonly TenantName[]> => {

@@ -29,6 +29,28 @@ export type Claimed = Pick<Session, 'claims'> & { readonly isPartial?: boolean }
  */
 export type TenantOf = (policy: Policy, session: Claimed, asked: string | undefined) => string | Promise<string>;
 
+/** The tenant of a request, and all that its session may choose from. */
+export type ResolvedTenant = { readonly clientId: string; readonly own: readonly string[] };
+
+/** As `TenantOf`. Refusals are TenantRefusals if the session has tenants. */
+export type ResolveTenant = (
+  policy: Policy,
+  session: Claimed,
+  asked: string | undefined,
+) => ResolvedTenant | Promise<ResolvedTenant>;
+
+/** The session must choose one of its own tenants. */
+export class TenantRefusal extends Refusal {
+  constructor(
+    message: string,
+    reason: Reason<'NO_TENANT'>,
+    /** The session's own tenants. */
+    readonly own: readonly string[],
+  ) {
+    super('NO_TENANT', message, { reason });
+  }
+}
+
 export type Tenants = {
   /** Resolves the tenant with any policy, including one that is not in force. */
   readonly of: TenantOf;
@@ -37,6 +59,8 @@ export type Tenants = {
    * earlier policy's.
    */
   readonly inForce: TenantOf;
+  /** As `inForce`, with all tenants of the session. */
+  readonly resolve: ResolveTenant;
   /** Prepares a policy before its first request. Throws PolicyFaults for a missing or weak secret. */
   readonly open: (policy: Policy) => void;
   /** Deletes the cached responses of the host that contain a client. */
@@ -105,25 +129,27 @@ const idsOf = (value: unknown): readonly string[] => {
   return ids.length === 1 ? ids : [...new Set(ids)];
 };
 
-const chooseOf = (found: unknown, asked: string | undefined): string => {
-  const tenants = idsOf(found);
+const chooseOf = (found: unknown, asked: string | undefined): ResolvedTenant => {
+  const own = idsOf(found);
   if (asked !== undefined) {
-    if (tenants.includes(asked)) return asked;
-    return refuse(
+    if (own.includes(asked)) return { clientId: asked, own };
+    throw new TenantRefusal(
       "The tenant of the body is not one that this session belongs to. Leave it out, or choose one of the session's own.",
       'tenant-not-own',
+      own,
     );
   }
-  const [only, ...others] = tenants;
-  if (only !== undefined && others.length === 0) return only;
-  return refuse(
-    `This session belongs to ${tenants.length} organisations. Choose one of them in the body: {"tenant": "..."}.`,
+  const [only, ...others] = own;
+  if (only !== undefined && others.length === 0) return { clientId: only, own };
+  throw new TenantRefusal(
+    `This session belongs to ${own.length} organisations. Choose one of them in the body: {"tenant": "..."}.`,
     'tenant-not-chosen',
+    own,
   );
 };
 
 /** Returns the chosen tenant of a lookup. Throws if the lookup found no tenant. */
-const chooseFound = (tenants: readonly string[], asked: string | undefined): string =>
+const chooseFound = (tenants: readonly string[], asked: string | undefined): ResolvedTenant =>
   tenants.length === 0
     ? refuse(
         'The organisation of the session is not one that analytics are set up for. Add it to the lookup of tenants.',
@@ -174,7 +200,16 @@ const openLookup = (http: TenantHttp, options: TenantsOptions): TenantLookup => 
 type LookupOf = (policy: Policy, http: TenantHttp) => FindTenants;
 
 /** Creates the tenant step. `lookupOf` returns the lookup of a policy that looks tenants up at the host. */
-export const createTenantStep = (lookupOf: LookupOf): TenantOf => {
+export const createTenantStep = (lookupOf: LookupOf): TenantOf => tenantOf(createResolve(lookupOf));
+
+const tenantOf =
+  (resolve: ResolveTenant): TenantOf =>
+  (policy, session, asked) => {
+    const found = resolve(policy, session, asked);
+    return found instanceof Promise ? found.then(({ clientId }) => clientId) : found.clientId;
+  };
+
+const createResolve = (lookupOf: LookupOf): ResolveTenant => {
   const givenBy = createGiven();
   return (policy, session, asked) => {
     const { tenant } = policy;
@@ -193,11 +228,12 @@ export const createTenantStep = (lookupOf: LookupOf): TenantOf => {
  */
 export const createTenants = (options: TenantsOptions): Tenants => {
   const lookups = new WeakMap<Policy, TenantLookup>();
-  const of = createTenantStep((policy, http) => {
+  const resolve = createResolve((policy, http) => {
     const lookup = lookups.get(policy) ?? openLookup(http, options);
     lookups.set(policy, lookup);
     return lookup;
   });
+  const of = tenantOf(resolve);
   const seen = new WeakSet<Policy>();
   let newest: Policy | null = null;
   /** A request that began under an earlier policy must not put that policy in force again. */
@@ -213,6 +249,10 @@ export const createTenants = (options: TenantsOptions): Tenants => {
     inForce: (policy, session, asked) => {
       follow(policy);
       return of(policy, session, asked);
+    },
+    resolve: (policy, session, asked) => {
+      follow(policy);
+      return resolve(policy, session, asked);
     },
     open: (policy) => {
       assertTenantSecret(policy, options);
