@@ -170,6 +170,26 @@ With \`token\` alone, the element fires \`token-expired\` when the token has end
 the next \`token\`. With both, it asks the source when \`token\` has ended. Setting \`token\` to null
 clears everything: do that at a log-out.
 
+## Several tenants
+
+A session may belong to several tenants, as that of a reseller
+([policy](../how-to/embedding.md#a-page-for-resellers)). The element then shows a list of them above
+its content, by name, in the reader's language. Until the user chooses, nothing is read.
+
+- Each choice asks the source for a token with \`{tenant}\`. A token opens one tenant, so no query
+  reads two.
+- A switch cancels what is under way and clears what belongs to the former tenant: cards, filters,
+  marks, saved view, tab, cached answers and the filters in the URL. The values of
+  \`options.filters\` are the page's own and apply again.
+- All elements with the same \`token-url\` follow one choice. With \`getToken\`, each element has its
+  own; the function gets \`{tenant}\` and must send it on. An answer with another \`tenant\` is not
+  shown.
+- \`tenant\` fixes the tenant and shows no list. Two elements with different values stand side by
+  side, by one token each; give each dashboard its own \`url-prefix\`. A tenant that is not the
+  session's own is refused with 403.
+- Where a later session has one tenant, the element shows that one, whatever was chosen before.
+- \`guestlist-tenant-change\` tells the page of a choice.
+
 ## Pages with a strict policy
 
 The elements write no HTML and no style attributes, and load their parts from the folder of their

@@ -59,6 +59,9 @@ export type GuestlistLoaded = {
   readonly filters: readonly string[];
 };
 
+/** `name` is null where it is not known. */
+export type GuestlistTenantChange = { readonly tenant: string; readonly name: string | null };
+
 /** A guest token, or the answer of the gateway's `POST /embed-token`; null: nobody is logged in. */
 export type TokenAnswer =
   | string
@@ -70,6 +73,9 @@ export type TokenAnswer =
       readonly expiresAt?: string | number;
       readonly serviceUrl?: string;
       readonly embeds?: readonly { readonly id: string; readonly name: string; readonly type: string }[];
+      /** The tenant of the token, and those that the session may choose from. */
+      readonly tenant?: string;
+      readonly tenants?: readonly { readonly id: string; readonly name?: string }[];
     }
   | { readonly error: { readonly code: string; readonly message: string; readonly status?: number } };
 
@@ -81,6 +87,8 @@ export interface GuestlistEvents {
    */
   'token-expired': CustomEvent<{ readonly dashboardId: string | null }>;
   'guestlist-error': CustomEvent<GuestlistFailure>;
+  /** The user has chosen a tenant of a session that has several. Everything that was shown is cleared. */
+  'guestlist-tenant-change': CustomEvent<GuestlistTenantChange>;
   'guestlist-drill': CustomEvent<GuestlistDrill>;
   'guestlist-point-click': CustomEvent<GuestlistPoint>;
 }
@@ -95,7 +103,8 @@ export interface GuestlistMetricEvents extends GuestlistEvents {
   'guestlist-loaded': CustomEvent<GuestlistMetricLoaded>;
 }
 
-export interface GuestlistEditorEvents extends Pick<GuestlistEvents, 'token-expired' | 'guestlist-error'> {
+export interface GuestlistEditorEvents
+  extends Pick<GuestlistEvents, 'token-expired' | 'guestlist-error' | 'guestlist-tenant-change'> {
   'guestlist-loaded': CustomEvent<GuestlistEditorLoaded>;
   'guestlist-saved': CustomEvent<GuestlistSaved>;
 }
@@ -107,9 +116,14 @@ interface GuestlistElement extends HTMLElement {
   tokenUrl: string | null;
   /**
    * Function instead of `tokenUrl`. The element calls it ahead of the end of each token, and with `replaces`, the SHA-256 of
-   * the token, if the service has refused it: send that in the body of `POST /embed-token`.
+   * the token, if the service has refused it, and with the `tenant` that the user chose: send both in the body of
+   * `POST /embed-token`.
    */
-  getToken: ((asked: { readonly replaces?: string }) => TokenAnswer | Promise<TokenAnswer>) | null;
+  getToken:
+    | ((asked: { readonly replaces?: string; readonly tenant?: string }) => TokenAnswer | Promise<TokenAnswer>)
+    | null;
+  /** The one tenant that this element shows, of a session that has several. Left out: the user chooses. */
+  tenant: string | null;
   /**
    * Attribute `service-url`. Base URL of the service. Default: the `serviceUrl` of the answer that brought the token, then
    * `window.dbn.baseUrl`, otherwise the origin of the module.

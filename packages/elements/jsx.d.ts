@@ -4,7 +4,7 @@ import type { GuestlistDashboard, GuestlistEditor, GuestlistMetric } from './ele
 
 type Own<Element, Names extends keyof Element> = Partial<Pick<Element, Names>>;
 type Base<Element> = DetailedHTMLProps<HTMLAttributes<Element>, Element>;
-type Connection = 'token' | 'tokenUrl' | 'getToken' | 'serviceUrl' | 'theme' | 'chartColors' | 'language';
+type Connection = 'token' | 'tokenUrl' | 'getToken' | 'tenant' | 'serviceUrl' | 'theme' | 'chartColors' | 'language';
 type Common = Connection | 'options';
 
 export type GuestlistDashboardAttributes = Base<GuestlistDashboard> &

@@ -9,7 +9,7 @@ import type {
   GuestlistMetric as MetricElement,
 } from './elements.js';
 
-type Connection = 'token' | 'tokenUrl' | 'getToken' | 'serviceUrl' | 'theme' | 'chartColors' | 'language';
+type Connection = 'token' | 'tokenUrl' | 'getToken' | 'tenant' | 'serviceUrl' | 'theme' | 'chartColors' | 'language';
 type Common = Connection | 'options';
 type Component<Element, Props> = ForwardRefExoticComponent<PropsWithoutRef<Props> & RefAttributes<Element>>;
 
@@ -18,6 +18,8 @@ type ConnectionEvents = {
   onTokenExpired?: (event: GuestlistDashboardEvents['token-expired']) => void;
   /** The element shows an error. */
   onGuestlistError?: (event: GuestlistDashboardEvents['guestlist-error']) => void;
+  /** The user has chosen a tenant. */
+  onGuestlistTenantChange?: (event: GuestlistDashboardEvents['guestlist-tenant-change']) => void;
 };
 type Events = ConnectionEvents & {
   onGuestlistDrill?: (event: GuestlistDashboardEvents['guestlist-drill']) => void;

@@ -52,8 +52,45 @@ describe('the request for another token than a dead one', () => {
       return 't';
     };
     await callForToken(getToken);
-    await callForToken(getToken, 'dead');
+    await callForToken(getToken, { dead: 'dead' });
     expect(asked).toEqual([{}, { replaces: deadDigest }]);
+  });
+});
+
+describe('the request for the token of a tenant', () => {
+  const tenants = [{ id: 'LAX', name: 'Los Angeles' }, { id: 'SFO' }];
+
+  it('names the tenant, and reads those of the session', async () => {
+    const { fetch, calls } = atOnce({ token: 't', tenant: 'LAX', tenants: [...tenants, 5, { name: 'without an id' }] });
+    const outcome = await requestToken('https://host/embed-token', fetch, { tenant: 'LAX' });
+    expect(calls.map(({ init }) => init?.body)).toEqual(['{"tenant":"LAX"}']);
+    expect(outcome).toMatchObject({ kind: 'minted', minted: { tenant: 'LAX', tenants } });
+  });
+
+  it('reads from a refusal what the session may choose from', async () => {
+    const error = { code: 'NO_TENANT', message: 'm', status: 403, tenants };
+    expect(await ask({ error }, { status: 403 })).toEqual({ kind: 'refused', refused: error });
+  });
+
+  it.each([400, 404, 413, 0])(
+    'is never repeated without the tenant, whatever the source answers: %i',
+    async (status) => {
+      const bodies: unknown[] = [];
+      const fetch: typeof globalThis.fetch = async (_, given) => {
+        bodies.push(JSON.parse(String(given?.body ?? '{}')));
+        if (status === 0) throw new TypeError('the preflight was refused');
+        return new Response('{}', { status });
+      };
+      for (const dead of [undefined, 'dead'])
+        await requestToken('https://host/embed-token', fetch, { dead, tenant: 'LAX' });
+      expect(bodies).toEqual([{ tenant: 'LAX' }, { tenant: 'LAX', replaces: deadDigest }, { tenant: 'LAX' }]);
+    },
+  );
+
+  it('gives the tenant to a function of the page', async () => {
+    const asked: unknown[] = [];
+    await callForToken((given) => asked.push(given), { tenant: 'LAX', dead: 'dead' });
+    expect(asked).toEqual([{ tenant: 'LAX', replaces: deadDigest }]);
   });
 });
 
@@ -71,7 +108,10 @@ describe('the request for a token', () => {
     const body = { token: 't', refreshAfter: '2024-01-01T10:10:00Z', embeds: [{ id: 'a', type: 'dashboard' }, 1] };
     expect(await ask(body, { headers: { date } })).toEqual({
       kind: 'minted',
-      minted: { token: 't', refreshInMs: 600_000, embeds: [{ id: 'a', type: 'dashboard' }], serviceUrl: '' },
+      minted: {
+        ...{ token: 't', refreshInMs: 600_000, embeds: [{ id: 'a', type: 'dashboard' }], serviceUrl: '' },
+        ...{ tenant: null, tenants: [] },
+      },
     });
     const short = { token: 't', expiresAt: Date.parse('2024-01-01T10:15:00Z') };
     expect(await ask(short, { headers: { date } })).toMatchObject({ minted: { refreshInMs: 600_000 } });

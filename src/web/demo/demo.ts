@@ -59,7 +59,7 @@ const enter = async (): Promise<void> => {
 };
 
 const keepToken = (): void => {
-  keeper = joinUrl(new URL('/embed-token', location.href).href, {
+  keeper = joinUrl(new URL('/embed-token', location.href).href, undefined, {
     onToken: (minted) => show({ minted, refusal: null, trouble: null, selected: selectedOf(minted) }),
     onRefused: (refusal) => show({ refusal, minted: null }),
     onTrouble: (reason, waitMs) =>

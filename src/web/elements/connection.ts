@@ -10,7 +10,7 @@ import {
   isEnded,
   OutageError,
 } from '../base/client.js';
-import type { Membership } from '../token/keeper.js';
+import type { Membership, OwnTenant, Refused } from '../token/keeper.js';
 import { joinFunction, joinUrl, outages } from '../token/page.js';
 import type { EmbedToken, GetToken, GrantedEmbed } from '../token/request.js';
 
@@ -18,6 +18,8 @@ export type ConnectionSettings = {
   readonly token: string | null | undefined;
   readonly tokenUrl: string | null | undefined;
   readonly getToken: GetToken | null | undefined;
+  /** The tenant whose token is asked for; null: the session's only one. */
+  readonly tenant: string | null;
   /** Base URL of the service; undefined: the one that came with the token, or `defaultUrl`. */
   readonly serviceUrl: string | undefined;
   readonly defaultUrl: () => string;
@@ -44,6 +46,7 @@ const noSettings = {
   token: null,
   tokenUrl: null,
   getToken: null,
+  tenant: null,
   serviceUrl: undefined,
   defaultUrl: () => '',
   language: undefined,
@@ -60,8 +63,11 @@ export class Connection {
   #isEnded = false;
   /** Whether the source of tokens failed when it was last asked. */
   #isTroubled = false;
-  /** Kept over renewals of the token, and never for another token of the host's. */
-  readonly #answers: NonNullable<ClientSettings['answers']> = new Map();
+  /** Kept over renewals of the token, and never for another token of the host's, or another tenant. */
+  #answers: NonNullable<ClientSettings['answers']> = new Map();
+  #tenants: readonly OwnTenant[] = [];
+  /** Another one after each end of access: what an earlier client asked is not asked again with a later token. */
+  #access = {};
   #stopWaiting = (): void => {};
   #asking: ((next: GuestClient | undefined) => void)[] = [];
 
@@ -76,6 +82,16 @@ export class Connection {
   /** What the current token opens, if its source said so. */
   get embeds(): readonly GrantedEmbed[] {
     return this.#answer?.embeds ?? [];
+  }
+
+  /** What the session may choose from, as its source said last. Empty: it has no choice. */
+  get tenants(): readonly OwnTenant[] {
+    return this.#tenants;
+  }
+
+  /** The tenant that is shown. Null: the source of the token does not say. */
+  get tenant(): string | null {
+    return this.#answer?.tenant ?? null;
   }
 
   /** Uses these settings from now on. The page's own `token` comes first; its source is asked when that has ended. */
@@ -122,7 +138,7 @@ export class Connection {
 
   #start(): void {
     this.#drop();
-    this.#answers.clear();
+    this.#answers = new Map();
     this.#answer = undefined;
     const { token } = this.#settings;
     if (token) this.#connect(token);
@@ -140,6 +156,12 @@ export class Connection {
   #adopt(settings: ConnectionSettings): boolean {
     const before = this.#settings;
     this.#settings = settings;
+    if (sourceOf(before) !== sourceOf(settings)) this.#tenants = [];
+    if (before.tenant !== settings.tenant) {
+      // Nothing of the former tenant may be seen while the token of the next one is on its way.
+      this.#clear(undefined);
+      return true;
+    }
     return (before.token ?? '') !== (settings.token ?? '') || sourceOf(before) !== sourceOf(settings);
   }
 
@@ -149,14 +171,17 @@ export class Connection {
 
   #join(): void {
     const { tokenUrl } = this.#settings;
+    const tenant = this.#settings.tenant ?? undefined;
     if (tokenUrl && !URL.canParse(tokenUrl, document.baseURI)) {
       this.#clear(new GuestError('INVALID_TOKEN_URL', `token-url is no URL: ${tokenUrl}`, 0));
       return;
     }
     const member = {
       onToken: (answer: EmbedToken) => this.#renewed(answer),
-      onRefused: ({ code, message, status }: { code: string; message: string; status: number }) =>
-        this.#clear(new GuestError(code, message, status)),
+      onRefused: ({ code, message, status, tenants }: Refused) => {
+        if (tenants !== undefined || status === 401 || code === 'NO_TENANT') this.#tenants = tenants ?? [];
+        this.#clear(new GuestError(code, message, status));
+      },
       onTrouble: (reason: string) => {
         if (!this.#isTroubled) this.#events.troubled(new GuestError('TOKEN_SOURCE_ERROR', reason, 0));
         this.#isTroubled = true;
@@ -165,13 +190,21 @@ export class Connection {
       },
     };
     this.#membership = tokenUrl
-      ? joinUrl(new URL(tokenUrl, document.baseURI).href, member)
-      : joinFunction(() => this.#settings.getToken ?? (() => null), member);
+      ? joinUrl(new URL(tokenUrl, document.baseURI).href, tenant, member)
+      : joinFunction(() => this.#settings.getToken ?? (() => null), tenant, member);
   }
 
   #renewed(answer: EmbedToken): void {
     this.#isTroubled = false;
+    const wanted = this.#settings.tenant;
+    if (wanted !== null && answer.tenant !== null && answer.tenant !== wanted) {
+      this.#clear(new GuestError('WRONG_TENANT', `The token is not of the tenant ${wanted}.`, 0));
+      return;
+    }
+    // A source that chooses the tenant itself may choose another one.
+    if (this.#answer !== undefined && this.#answer.tenant !== answer.tenant) this.#clear(undefined);
     this.#answer = answer;
+    this.#tenants = answer.tenants;
     if (answer.token !== this.#token || this.#client === undefined) this.#connect(answer.token);
     // The source gives the very token that the service has refused.
     else if (this.#isEnded) this.#membership?.expired(answer.token);
@@ -181,6 +214,7 @@ export class Connection {
     this.#stopWaiting();
     this.#isEnded = false;
     this.#token = token;
+    const access = this.#access;
     const client = createGuestClient({
       token,
       baseUrl: this.#baseUrl,
@@ -188,7 +222,7 @@ export class Connection {
       answers: this.#answers,
       // Read at each request: another language asks nothing anew, and the next read has its names.
       language: () => this.#settings.language,
-      next: (error) => this.#next(error, client),
+      next: (error) => (access === this.#access ? this.#next(error, client) : Promise.resolve(undefined)),
     });
     this.#client = client;
     this.#giveNext(client);
@@ -225,7 +259,8 @@ export class Connection {
     this.#stopWaiting();
     this.#client = undefined;
     this.#token = '';
-    this.#answers.clear();
+    this.#access = {};
+    this.#answers = new Map();
     this.#answer = undefined;
     this.#isEnded = false;
     this.#isTroubled = false;

@@ -2,23 +2,26 @@
  * Base class of both public elements: their common attributes, what they show while they have no data of now, and how they
  * report failures to the page. `connection.ts` has the token.
  */
-import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { GuestTheme } from '../../model/guest/view.js';
 import { type GuestClient, GuestError, isRecord, OutageError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { createFormat } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { loadPart } from '../base/load-part.js';
-import { errorState, loadingState } from '../base/states.js';
+import { options } from '../base/options.js';
+import { emptyState, errorState, loadingState } from '../base/states.js';
 import { parseColours } from '../base/theme.js';
 import type { SlotMemory } from '../charts/model/slots.js';
 import type { ImageType } from '../charts/pictures/content.js';
+import { chooseTenant, chosenTenant, watchChoice } from '../token/page.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
 import { AppliedTheme } from './applied-theme.js';
 import { type CardView, MetricCard } from './card.js';
 import { Connection, type ConnectionSettings } from './connection.js';
 import { PageTheme } from './page-theme.js';
 import { Speech } from './speech.js';
+import { tenantChoices } from './tenant-choices.js';
 
 export const embedStyles = css`
   .root {
@@ -28,6 +31,26 @@ export const embedStyles = css`
   }
   .waiting {
     height: 360px;
+  }
+  .tenants {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 4px 8px;
+    margin-block-end: 12px;
+    font-size: 13px;
+  }
+  .tenants select {
+    box-sizing: border-box;
+    min-height: 34px;
+    max-width: min(100%, 40ch);
+    padding: 0 9px;
+    border: 1px solid var(--gl-border);
+    border-radius: 8px;
+    background: var(--gl-surface);
+    color: inherit;
+    font: inherit;
+    text-overflow: ellipsis;
   }
   .content {
     transition: opacity 0.2s;
@@ -97,6 +120,7 @@ export abstract class EmbedElement extends LitElement {
     token: { type: String },
     tokenUrl: { type: String, attribute: 'token-url', reflect: true },
     getToken: { attribute: false },
+    tenant: { type: String, reflect: true },
     serviceUrl: { type: String, attribute: 'service-url', reflect: true },
     theme: { type: String, reflect: true },
     chartColors: { type: String, attribute: 'chart-colors', reflect: true },
@@ -106,6 +130,7 @@ export abstract class EmbedElement extends LitElement {
     isExpired: { state: true },
     isAway: { state: true },
     error: { state: true },
+    isChoosing: { state: true },
     printing: { state: true },
   };
   declare token: string | null;
@@ -113,6 +138,8 @@ export abstract class EmbedElement extends LitElement {
   declare tokenUrl: string | null;
   /** Instead of `tokenUrl`: returns a token, or the answer of `POST /embed-token`; null if nobody is logged in. */
   declare getToken: GetToken | null;
+  /** The one tenant that this element shows, of a session that has several. Left out: the user chooses. */
+  declare tenant: string | null;
   /** Base URL of the service. Default: `window.dbn.baseUrl`, otherwise the origin of this script. */
   declare serviceUrl: string | null;
   /** `light`, `dark`, `auto`, or the text of a theme in the Design Tokens format. */
@@ -126,6 +153,8 @@ export abstract class EmbedElement extends LitElement {
   /** Whether the service does not answer. What is shown then is of an earlier time. */
   declare isAway: boolean;
   declare error: GuestError | undefined;
+  /** Whether the user must choose a tenant first. */
+  declare isChoosing: boolean;
   /** True while the browser prints the page: light colours, the width of the paper, all of each table. */
   declare printing: boolean;
 
@@ -143,6 +172,9 @@ export abstract class EmbedElement extends LitElement {
   });
   /** What `read` reads; another one starts anew. */
   #key: string | null | undefined;
+  /** The tenant that the user chose, where `getToken` is the source. */
+  #chosen: string | null = null;
+  #stopWatching = (): void => {};
   readonly #speech = new Speech(this);
   readonly #page = new PageTheme(this);
   readonly #theming = new AppliedTheme(this);
@@ -160,6 +192,7 @@ export abstract class EmbedElement extends LitElement {
     this.isLoading = true;
     this.isExpired = false;
     this.isAway = false;
+    this.isChoosing = false;
     this.printing = false;
   }
 
@@ -207,6 +240,7 @@ export abstract class EmbedElement extends LitElement {
     super.connectedCallback();
     window.addEventListener('beforeprint', this.#beforePrint);
     window.addEventListener('afterprint', this.#afterPrint);
+    this.#stopWatching = watchChoice(() => this.requestUpdate());
     if (this.hasUpdated) this.#connection.resume(this.#settings);
   }
 
@@ -214,6 +248,7 @@ export abstract class EmbedElement extends LitElement {
     super.disconnectedCallback();
     window.removeEventListener('beforeprint', this.#beforePrint);
     window.removeEventListener('afterprint', this.#afterPrint);
+    this.#stopWatching();
     this.#latest.cancel();
     this.#connection.leave();
   }
@@ -240,6 +275,7 @@ export abstract class EmbedElement extends LitElement {
     const { text } = this.view.format;
     return html`<div class="root" lang=${now.language} dir=${direction} aria-busy=${this.isLoading ? 'true' : 'false'}>
       <div class="sr" role="status">${isReady && this.isLoading && !this.isShown ? text('Loading') : ''}</div>
+      ${this.#switcher()}
       ${this.isExpired ? this.#expired() : null}
       <div class="content" ?inert=${this.isExpired}>${this.#main()}</div>
       ${this.isAway && this.isShown && !this.isExpired ? this.#outdated() : null}
@@ -340,11 +376,13 @@ export abstract class EmbedElement extends LitElement {
 
   get #settings(): ConnectionSettings {
     const { token, tokenUrl, getToken } = this;
+    const tenant = this.tenant || this.#choice;
     const serviceUrl = this.serviceUrl || undefined;
     return {
       token,
       tokenUrl,
       getToken,
+      tenant,
       serviceUrl,
       language: this.#speech.wanted || undefined,
       defaultUrl: () => pageBaseUrl() ?? new URL(import.meta.url).origin,
@@ -364,22 +402,72 @@ export abstract class EmbedElement extends LitElement {
     this.reset();
   }
 
+  /** The token URL, as elements of the page share it. */
+  get #sharedUrl(): string | null {
+    const { tokenUrl } = this;
+    return tokenUrl && URL.canParse(tokenUrl, document.baseURI) ? new URL(tokenUrl, document.baseURI).href : null;
+  }
+
+  get #choice(): string | null {
+    const url = this.#sharedUrl;
+    return url === null ? this.#chosen : chosenTenant(url);
+  }
+
+  #setChoice(tenant: string | null): void {
+    const url = this.#sharedUrl;
+    if (url === null) this.#chosen = tenant;
+    else chooseTenant(url, tenant);
+    this.requestUpdate();
+  }
+
+  /** The session has no tenant to choose any more, or it is another session: its only tenant needs no choice. */
+  #isChoiceOver(refused: GuestError | undefined): boolean {
+    const isRefused = refused?.code === 'NO_TENANT' && this.#connection.tenants.length === 0;
+    return isRefused && !this.tenant && this.#choice !== null;
+  }
+
+  readonly #choose = ({ target }: Event): void => {
+    const tenant = (target as HTMLSelectElement).value;
+    if (tenant === '') return;
+    const { name } = this.#connection.tenants.find(({ id }) => id === tenant) ?? {};
+    this.#setChoice(tenant);
+    this.tell('guestlist-tenant-change', { tenant, name: name ?? null });
+  };
+
+  #switcher(): TemplateResult | null {
+    const { tenants } = this.#connection;
+    if (this.tenant || tenants.length < 2 || this.printing || !this.#speech.isReady) return null;
+    const { text, language } = this.view.format;
+    const current = this.isChoosing ? '' : (this.#choice ?? this.#connection.tenant ?? '');
+    const choices = tenantChoices(tenants, language);
+    const label = choices.find(([id]) => id === current)?.[1];
+    const first = current === '' ? [['', text('Choose an organization')] as const] : [];
+    return html`<label class="tenants" part="tenants"><span>${text('Organization')}</span>
+      <select part="input" title=${label ?? nothing} @change=${this.#choose}>${options([...first, ...choices], current)}</select></label>`;
+  }
+
   #connected(): void {
+    this.isChoosing = false;
     this.isExpired = false;
     this.#isOtherKey();
     this.load();
   }
 
   /** Without a session, the page must show nothing that an earlier token could read. */
-  #cleared(refused: GuestError | undefined): void {
+  #cleared(refusal: GuestError | undefined): void {
+    const isChoiceOver = this.#isChoiceOver(refusal);
+    // Asks again without it.
+    if (isChoiceOver) this.#setChoice(null);
+    const refused = isChoiceOver ? undefined : refusal;
     this.#latest.cancel();
     this.#restart();
     this.isExpired = false;
     this.isAway = false;
-    this.error = refused === undefined ? undefined : neutral(refused);
+    this.isChoosing = refused?.code === 'NO_TENANT' && this.#connection.tenants.length > 1 && !this.tenant;
+    this.error = refused === undefined || this.isChoosing ? undefined : neutral(refused);
     this.isLoading = refused === undefined;
     if (refused?.status === 401) this.tell('token-expired', { dashboardId: this.embedId });
-    else if (refused !== undefined) this.#tellFailure(refused);
+    else if (refused !== undefined && !this.isChoosing) this.#tellFailure(refused);
   }
 
   #failed(error: unknown, client: GuestClient): void {
@@ -413,6 +501,7 @@ export abstract class EmbedElement extends LitElement {
     const { text } = this.view.format;
     const again = () => this.refresh();
     if (!this.#speech.isReady) return html`<div class="waiting">${loadingState('')}</div>`;
+    if (this.isChoosing) return html`<div class="waiting">${emptyState(text('Choose an organization'))}</div>`;
     if (error?.status === 401) {
       return errorState(text, text('Your session has ended'), text('Sign in again to see this view.'), again);
     }

@@ -10,8 +10,16 @@ export type MintedToken = {
   readonly refreshInMs: number | null;
 };
 
-/** Why a session gets no token. `message` is for end users only if the status is 403. */
-export type Refused = { readonly code: string; readonly message: string; readonly status: number };
+/** A tenant of the session. The name is text of a database. */
+export type OwnTenant = { readonly id: string; readonly name?: string };
+
+/** Why a session gets no token. `message` is for end users only if the status is 403. `tenants`: it must choose one of them. */
+export type Refused = {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+  readonly tenants?: readonly OwnTenant[];
+};
 
 /**
  * `away`: no answer, or a proxy's; asked again within seconds. `retry`: the server is there and could not answer; asked

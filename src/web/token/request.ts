@@ -1,6 +1,6 @@
 /** Asks for a guest token: from a URL that answers as the gateway's `POST /embed-token`, or from a function of the page. */
 import { isRecord } from '../base/client.js';
-import type { MintOutcome, Refused } from './keeper.js';
+import type { MintOutcome, OwnTenant, Refused } from './keeper.js';
 
 export type GrantedEmbed = { readonly id: string; readonly name: string; readonly type: string };
 
@@ -11,19 +11,28 @@ export type EmbedToken = {
   readonly embeds: readonly GrantedEmbed[];
   /** Empty: the answer names no service. */
   readonly serviceUrl: string;
+  /** The tenant that the token is of; null: the answer does not say. */
+  readonly tenant: string | null;
+  /** What the session may choose from; empty: it has no choice. */
+  readonly tenants: readonly OwnTenant[];
 };
 
 /**
  * What `getToken` may return: a token, or an answer of the gateway. Null or an empty text: nobody is logged in.
- * `replaces`: the SHA-256 of the token that the service has refused, for the body of `/embed-token`.
+ * `replaces`: the SHA-256 of the token that the service has refused. `tenant`: the one that the user chose, or that the
+ * attribute names. Both are for the body of `/embed-token`.
  */
-export type GetToken = (asked: { readonly replaces?: string }) => unknown;
+export type GetToken = (asked: AskedBody) => unknown;
+
+type AskedBody = { readonly replaces?: string; readonly tenant?: string };
 
 type Outcome = MintOutcome<EmbedToken>;
 
 export type TokenAsk = {
   /** The token that the service has refused. The source is told its digest. */
   readonly dead?: string | undefined;
+  /** The tenant whose token is wanted; left out: the session's only one. */
+  readonly tenant?: string | undefined;
 };
 
 /** The SHA-256 in hex. Pages without TLS have no digests: they name no token. */
@@ -33,7 +42,9 @@ const digestOf = async (token: string): Promise<string | undefined> => {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 };
 
-const replacing = async (dead: string | undefined): Promise<{ readonly replaces?: string }> => {
+const wanting = (tenant: string | undefined): AskedBody => (tenant === undefined ? {} : { tenant });
+
+const replacing = async (dead: string | undefined): Promise<AskedBody> => {
   const replaces = dead === undefined ? undefined : await digestOf(dead);
   return replaces === undefined ? {} : { replaces };
 };
@@ -45,27 +56,34 @@ const takesNoBody: readonly number[] = [400, 404, 405, 411, 413, 415, 422];
 export const requestToken = async (
   url: string,
   fetch: typeof globalThis.fetch,
-  { dead }: TokenAsk = {},
+  { dead, tenant }: TokenAsk = {},
 ): Promise<Outcome> => {
   try {
     const init = { method: 'POST', credentials: 'include', cache: 'no-store' } as const;
-    const asked = await replacing(dead);
-    if (asked.replaces === undefined) return await outcomeOf(await fetch(url, init));
-    const headers = { 'content-type': 'application/json' };
-    const body = JSON.stringify(asked);
+    const send = (asked: AskedBody) =>
+      fetch(
+        url,
+        Object.keys(asked).length === 0
+          ? init
+          : { ...init, headers: { 'content-type': 'application/json' }, body: JSON.stringify(asked) },
+      );
+    const wanted = wanting(tenant);
+    const asked = { ...wanted, ...(await replacing(dead)) };
+    if (asked.replaces === undefined) return await outcomeOf(await send(wanted));
     // A source of another origin may also forbid the body before it is sent.
-    const answer = await fetch(url, { ...init, headers, body }).catch(() => undefined);
+    const answer = await send(asked).catch(() => undefined);
     const isTaken = answer !== undefined && !takesNoBody.includes(answer.status);
-    return await outcomeOf(isTaken ? answer : await fetch(url, init));
+    // The tenant is never left out: the token would be of another one.
+    return await outcomeOf(isTaken ? answer : await send(wanted));
   } catch (error) {
     return { kind: 'away', retryAfterMs: null, reason: textOf(error) };
   }
 };
 
 /** Calls a function of the page. Never throws. */
-export const callForToken = async (getToken: GetToken, dead?: string): Promise<Outcome> => {
+export const callForToken = async (getToken: GetToken, { dead, tenant }: TokenAsk = {}): Promise<Outcome> => {
   try {
-    const answer = await getToken(await replacing(dead));
+    const answer = await getToken({ ...wanting(tenant), ...(await replacing(dead)) });
     if (answer === null || answer === undefined || answer === '') return { kind: 'refused', refused: noSession };
     const minted = tokenIn(answer, undefined);
     if (minted !== undefined) return { kind: 'minted', minted };
@@ -104,7 +122,8 @@ const refusedIn = (body: unknown): Refused | undefined => {
   const error = isRecord(body) && isRecord(body.error) ? body.error : {};
   const { code, message, status = 500 } = error;
   if (typeof code !== 'string' || typeof message !== 'string' || typeof status !== 'number') return undefined;
-  return { code, message, status };
+  const tenants = tenantsIn(error.tenants);
+  return { code, message, status, ...(tenants.length === 0 ? {} : { tenants }) };
 };
 
 const retryAfterMs = (response: Response): number | null => {
@@ -114,9 +133,10 @@ const retryAfterMs = (response: Response): number | null => {
 
 /** `serverNowMs` is the time of the answer by the clock that wrote its times; undefined: not known. */
 const tokenIn = (answer: unknown, serverNowMs: number | undefined): EmbedToken | undefined => {
-  if (typeof answer === 'string') return { token: answer, refreshInMs: null, embeds: [], serviceUrl: '' };
+  if (typeof answer === 'string')
+    return { token: answer, refreshInMs: null, embeds: [], serviceUrl: '', tenant: null, tenants: [] };
   if (!isRecord(answer) || typeof answer.token !== 'string' || answer.token === '') return undefined;
-  const { token, embeds, serviceUrl, refreshAfter, expiresAt } = answer;
+  const { token, embeds, serviceUrl, refreshAfter, expiresAt, tenant, tenants } = answer;
   const nowMs = serverNowMs ?? Date.now();
   const refreshAtMs = instantOf(refreshAfter);
   const expiresAtMs = instantOf(expiresAt);
@@ -129,6 +149,8 @@ const tokenIn = (answer: unknown, serverNowMs: number | undefined): EmbedToken |
     refreshInMs: isAhead ? null : refreshInMs,
     embeds: Array.isArray(embeds) ? embeds.filter(isEmbed) : [],
     serviceUrl: typeof serviceUrl === 'string' ? serviceUrl : '',
+    tenant: typeof tenant === 'string' ? tenant : null,
+    tenants: tenantsIn(tenants),
   };
 };
 
@@ -142,6 +164,13 @@ const instantOf = (value: unknown): number | null => {
 };
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const tenantsIn = (value: unknown): readonly OwnTenant[] =>
+  Array.isArray(value)
+    ? value.flatMap((each: unknown) => {
+        if (!isRecord(each) || typeof each.id !== 'string') return [];
+        return [typeof each.name === 'string' ? { id: each.id, name: each.name } : { id: each.id }];
+      })
+    : [];
 const isEmbed = (value: unknown): value is GrantedEmbed =>
   isRecord(value) && typeof value.id === 'string' && typeof value.type === 'string';
 
