@@ -112,6 +112,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./definitions.js')).pushCommand,
   },
   {
+    name: 'model',
+    summary: 'compare a datamart with its database, and take over what has changed',
+    load: async () => (await import('./model-sync.js')).modelCommand,
+  },
+  {
     name: 'tenancy',
     summary: 'show which tenant the rows of each table belong to, and why',
     load: async () => (await import('./tenancy.js')).tenancyCommand,

@@ -116,7 +116,7 @@ const push = async (ends: Ends, options: Options): Promise<Noted> => {
 };
 
 /** The policy is the gateway's only where the command runs on the gateway's machine. */
-const findEnds = async (url: string | undefined): Promise<Ends> => ({
+export const findEnds = async (url: string | undefined): Promise<Ends> => ({
   service: await connectToService('serviceToken', url),
   dataApp: readOperatorSettings().apiKey === null ? undefined : await connectToService('apiKey', url),
   policyPath: url === undefined || isThisMachine(new URL(url).hostname) ? configuredPolicies() : undefined,

@@ -190,7 +190,6 @@ const ownReasons = [
   'nothing-provisioned',
   'number-unsafe',
   'origin-not-allowed',
-  'others-invalid',
   'path-ambiguous',
   'path-missing',
   'path-not-allowed',

@@ -39,6 +39,7 @@ import {
   type Asking,
   askClientColumn,
   askDatabase,
+  askingOf,
   askOrigin,
   askShared,
   askTenantTable,
@@ -282,10 +283,6 @@ ${pageLines(serviceUrlOf(setup))}
 
 This is the set-up with one gateway: \`guestlist serve\` runs gateway and service. To mount the gateway in your own server
 instead, run \`guestlist serve --only service\`, and see docs/explanation/replicas.md.`;
-
-/** Only a terminal is asked. The library is loaded only then. */
-const askingOf = async (yes: true | undefined): Promise<Asking> =>
-  yes || !process.stdin.isTTY || !process.stdout.isTTY ? null : import('@clack/prompts');
 
 type Given = Flags & LoginFlags & { readonly claim: string; readonly port?: number; readonly yes?: true };
 

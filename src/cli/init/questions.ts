@@ -32,6 +32,10 @@ type Clack = typeof import('@clack/prompts');
 /** The questions at a terminal. Null: nobody is there, and the flags and proposals decide. */
 export type Asking = Clack | null;
 
+/** Only a terminal is asked. The library is loaded only then. */
+export const askingOf = async (yes: true | undefined): Promise<Asking> =>
+  yes || !process.stdin.isTTY || !process.stdout.isTTY ? null : import('@clack/prompts');
+
 /** The answer to a question. Throws Cancelled after Ctrl-C. */
 export const answerTo = async <Value>(clack: Clack, asked: Promise<Value>): Promise<Exclude<Value, symbol>> => {
   const value = await asked;

@@ -56,7 +56,8 @@ export type Draft = {
 /** Columns whose values nobody wants in a chart, and nobody should find there. */
 const secretWords = new Set(['password', 'passwd', 'secret', 'token', 'hash', 'salt', 'ssn', 'iban', 'cvv', 'otp']);
 
-const whyHidden = (column: SourceTable['columns'][number]): string | null => {
+/** Why a new datamart leaves the column out; null: it does not. */
+export const whyHidden = (column: SourceTable['columns'][number]): string | null => {
   const { columnName, datatype } = column;
   if (wordsOf(columnName).some((word) => secretWords.has(word))) return 'named like a secret';
   const kind = columnKind(column);

@@ -27,7 +27,6 @@ import {
   comparison,
   dimension,
   isHidden,
-  others,
   predicateOf,
   sort,
   treesOf,
@@ -91,7 +90,6 @@ const visualDefinition = z.strictObject({
   sort: sorts,
   limit,
   withoutBaseFilters,
-  others,
 }) satisfies z.ZodType<VisualDefinition, unknown>;
 
 const sqlOutput = z.strictObject({ name: identifier });
