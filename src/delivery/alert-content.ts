@@ -36,6 +36,7 @@ type Body = {
   readonly comparisonValue?: Cell;
   readonly truncated?: true;
   readonly metaData?: { readonly columns: readonly Pick<AnswerColumn, 'name' | 'numbers' | 'currencyColumn'>[] };
+  readonly others?: { readonly rows: number };
 };
 
 /** How the answer says that the measure's numbers are written: it knows their currency, and the metric may not. */
@@ -51,11 +52,12 @@ const readAnswer = async (
   if (answer.status === 401 || answer.status === 403) return { refused: 'no-right' };
   // The answer can quote the question, which must not get into a log.
   if (answer.status !== 200) throw new Error(`the metric of an alert could not be read: ${answer.status}`);
-  const { data, comparisonValue, truncated, metaData } = answer.body as Body;
+  const { data, comparisonValue, truncated, metaData, others } = answer.body as Body;
   if (truncated === true) throw new AlertFault('too-many-rows');
   const column = metaData?.columns.find(({ name }) => name === alert.measure);
   const numbers = column?.currencyColumn === undefined ? (column?.numbers ?? opened.numbers) : (column.numbers ?? {});
-  return { rows: data, comparisonValue, numbers };
+  // The rows that combine all other groups are no groups, and would often be the greatest.
+  return { rows: data.slice(0, data.length - (others?.rows ?? 0)), comparisonValue, numbers };
 };
 
 /** Rejects with AlertFault for an answer that cannot be judged, and with another error if it cannot be read now. */

@@ -190,6 +190,7 @@ const ownReasons = [
   'nothing-provisioned',
   'number-unsafe',
   'origin-not-allowed',
+  'others-invalid',
   'path-ambiguous',
   'path-missing',
   'path-not-allowed',

@@ -86,6 +86,18 @@ test('tell a breach once, and its end once, with value and link', async () => {
   expect(lastText()).toContain('Sales: Sales is 5.\n\nThe value is not above 5.');
 }, 30_000);
 
+test('judge the groups that a metric shows, and not the row that combines all others', async () => {
+  const sort = [{ name: 'Sales', direction: 'DESC' }] as const;
+  await reporting.addMetric('delays', 'Greatest', { ...byState, sort, limit: 1, others: true });
+  const started = await reporting.start();
+  const user = await reporting.login(started, 'a', { sub: `others-` });
+  const rows = await readBy(user, 'Greatest');
+  const [greatest = 0, others = 0] = rows.map(({ Sales }) => Number(Sales));
+  expect(rows.length).toBe(2);
+  const { id } = await alertOf(user, { condition: { is: 'above', value: greatest }, of: 'Greatest' });
+  expect([others > greatest, await check(id)]).toEqual([true, quiet]);
+}, 30_000);
+
 test('say what the recipient’s own token reads at that moment, for any tenant and restriction', async () => {
   const started = await reporting.start();
   const states = fc.subarray(['CA', 'NV', 'NY'], { minLength: 1 });

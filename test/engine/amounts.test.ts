@@ -239,6 +239,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     const share = { kind: 'shareOfTotal', name: 'share', of: 'amount' } as const;
     const running = { kind: 'runningTotal', name: 'running', of: 'amount' } as const;
     const dimensions = [of('currency', 'currency'), of('month', 'month')];
+    const greatest = { sort: [{ name: 'amount', direction: 'DESC' }], limit: 1, others: true } as const;
     for (const definition of [
       sums(),
       sums({ dimensions: [of('month', 'month')] }),
@@ -249,6 +250,9 @@ describe.each(await findKinds())('on %s', (kind) => {
       sums({ where: condition('orders.currency', { kind: 'oneOf', values: ['EUR', 'GBP'] }) }),
       sums({ dimensions, calculations: [share] }),
       sums({ dimensions, calculations: [running] }),
+      sums({ dimensions: [of('currency', 'currency')], ...greatest }),
+      sums({ dimensions: [of('month', 'month'), of('currency', 'currency')], ...greatest }),
+      sums({ dimensions, ...greatest }),
       inSql('select sum(o.total_cents) as amount from orders o', 'amount'),
     ]) {
       const refusal = await fault(mart, definition);

@@ -216,7 +216,7 @@ export const insertInto = (name: string, rows: readonly (readonly (string | numb
     : `INSERT INTO ${name} VALUES ${rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ')}`;
 
 /** Reads all rows of a stream. */
-export const rowsOf = async ({ batches }: MetricStream): Promise<(readonly Cell[])[]> => {
+export const rowsOf = async ({ batches }: Pick<MetricStream, 'batches'>): Promise<(readonly Cell[])[]> => {
   const rows: (readonly Cell[])[] = [];
   for await (const batch of batches) rows.push(...batch);
   return rows;

@@ -99,6 +99,8 @@ export type ACase = {
   readonly sorts: readonly { readonly of: number; readonly direction: 'ASC' | 'DESC' }[];
   readonly isSortAsked: boolean;
   readonly cap: number | null;
+  /** Whether all but the greatest groups are combined. */
+  readonly isOthers: boolean;
   readonly limit: number | null;
   readonly offset: number;
   readonly timezone: string | null;
@@ -265,6 +267,7 @@ const aDrawnCase: fc.Arbitrary<ACase> = fc.record({
   }),
   isSortAsked: fc.boolean(),
   cap: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat(8) }),
+  isOthers: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
   limit: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat(8) }),
   offset: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(4) }),
   timezone: fc.constantFrom(...zones),

@@ -27,7 +27,7 @@ import { type ColumnKind, compareValues, isExact, keyOf, passes, type Value } fr
 /** A row of the answer, by column name. */
 export type Group = Readonly<Record<string, Value>>;
 
-const dimensionValue = (source: Source, row: StoredRow | null | undefined, dimension: Dimension): Value => {
+export const dimensionValue = (source: Source, row: StoredRow | null | undefined, dimension: Dimension): Value => {
   const value = valueIn(source, row, dimension.column);
   if (value === null) return null;
   if (dimension.grain !== undefined) return truncate(String(value), dimension.grain);

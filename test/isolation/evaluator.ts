@@ -7,7 +7,7 @@ import { type Sort, testsOf, type VisualDefinition } from '../../src/model/dashb
 import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../../src/model/datamart/datamart.js';
 import type { Condition } from '../../src/model/filter/filter.js';
 import { roundWidth } from './buckets.js';
-import { calculate, compareNullsLast, type Group, groupRows, stays } from './evaluator-groups.js';
+import { calculate, compareNullsLast, dimensionValue, type Group, groupRows, stays } from './evaluator-groups.js';
 import {
   columnKind,
   isWholeColumn,
@@ -116,10 +116,13 @@ export const evaluate = (source: Source, asked: Asked): Expected => {
   const { definition } = asked;
   const { dimensions, measures, having, calculations = [] } = definition;
   const joined = rowsOf(source, asked, { kind: 'narrow', tables: [] });
-  const groups = groupRows(source, fitted(source, definition, joined), joined);
-  const left =
-    having === undefined ? groups : groups.filter((group) => stays(group, having, measureKind(source, definition)));
-  const rows = left.map((group) => ({
+  const whole = fitted(source, definition, joined);
+  const [groups, combined] =
+    definition.others === true ? withOthers(source, whole, joined) : [groupRows(source, whole, joined), []];
+  const left = [...groups, ...combined].filter(
+    (group) => having === undefined || stays(group, having, measureKind(source, definition)),
+  );
+  const calculated = (group: Group): Group => ({
     ...group,
     ...Object.fromEntries(
       calculations.map((item): [string, Value] => [
@@ -127,10 +130,40 @@ export const evaluate = (source: Source, asked: Asked): Expected => {
         asked.unadded?.has(item.name) === true ? null : calculate(item, group, left, definition),
       ]),
     ),
-  }));
+  });
   const names = [...dimensions, ...measures, ...calculations].map(({ name }) => name);
-  const sorted = ordered(rows, [...chosenSort(source.mart, asked), ...ascending(dimensions.map(({ name }) => name))]);
-  return page(sorted, names, { cap: definition.limit, limit: asked.limit ?? 10_000, offset: asked.offset });
+  const sort = [...chosenSort(source.mart, asked), ...ascending(dimensions.map(({ name }) => name))];
+  const sorted = [groups, combined].flatMap((some) =>
+    ordered(some.filter((group) => left.includes(group)).map(calculated), sort),
+  );
+  const cap = definition.others === true ? null : definition.limit;
+  return page(sorted, names, { cap, limit: asked.limit ?? 10_000, offset: asked.offset });
+};
+
+/** The groups of the greatest values of the last dimension, and those of the rows with any other value. */
+const withOthers = (
+  source: Source,
+  definition: VisualDefinition,
+  joined: JoinedRows,
+): readonly [readonly Group[], readonly Group[]] => {
+  const last = definition.dimensions.at(-1);
+  if (last === undefined) throw new TypeError('others of no dimension');
+  const { name } = last;
+  const ranked = ordered(groupRows(source, { ...definition, dimensions: [last] }, joined), [
+    ...definition.sort.filter((one) => definition.measures.some((measure) => measure.name === one.name)),
+    ...definition.sort.filter((one) => one.name === name),
+    ...ascending([name]),
+  ]);
+  const top = new Set(ranked.slice(0, definition.limit ?? 0).map((group) => keyOf(group[name] ?? null)));
+  const position = positionIn(joined.tables, last.column);
+  const isTop = (row: JoinedRows['rows'][number]): boolean =>
+    top.has(keyOf(dimensionValue(source, row[position], last)));
+  const rest = joined.rows.filter((row) => !isTop(row));
+  const before = definition.dimensions.slice(0, -1);
+  const groups = groupRows(source, definition, { ...joined, rows: joined.rows.filter(isTop) });
+  if (rest.length === 0) return [groups, []];
+  const combined = groupRows(source, { ...definition, dimensions: before }, { ...joined, rows: rest });
+  return [groups, combined.map((group) => ({ ...group, [name]: null }))];
 };
 
 const chosenSort = (mart: Datamart, { sort, definition }: Asked): readonly Sort[] => {

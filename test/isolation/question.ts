@@ -153,6 +153,26 @@ const definitionOf = (aCase: ACase, mart: Datamart): VisualDefinition => {
   });
 };
 
+/** The definition with its greatest groups alone and all others combined, as far as it may ask for that. */
+const withOthers = (definition: VisualDefinition, { cap }: ACase): VisualDefinition => {
+  const { having: _, measures: drawn, dimensions, sort, calculations = [], ...rest } = definition;
+  const isRanked = drawn.some(isSortable);
+  const measures = isRanked ? drawn : [...drawn, { name: `of ${drawn.length}`, aggregate: 'COUNT' } as const];
+  const first = measures.find(isSortable)?.name ?? '';
+  const isAdded = (name: string): boolean =>
+    measures.some((measure) => measure.name === name && ['SUM', 'COUNT'].includes(measure.aggregate ?? ''));
+  const kept = dimensions.slice(0, 2);
+  const isShown = (name: string): boolean => name !== first && !dimensions.slice(2).some((gone) => gone.name === name);
+  return {
+    ...rest,
+    ...{ dimensions: kept, measures, limit: Math.max(1, cap ?? 2), others: true },
+    sort: [{ name: first, direction: 'DESC' }, ...sort.filter(({ name }) => isShown(name))],
+    calculations: calculations.flatMap((one) =>
+      one.kind === 'shareOfTotal' && isAdded(one.of) ? [{ ...one, within: [] }] : [],
+    ),
+  };
+};
+
 /** `hasFullJoin`: the database supports FULL JOIN. If not, FULL JOIN is used only rarely. */
 export const pose = (dataset: Dataset, given: ACase, hasFullJoin: boolean): Posed => {
   const aCase: ACase =
@@ -165,15 +185,17 @@ export const pose = (dataset: Dataset, given: ACase, hasFullJoin: boolean): Pose
   const alone = martOf(dataset, aCase, aCase.flaw === 'keys');
   const from = aCase.tables[aCase.from % aCase.tables.length] ?? 'orders';
   const near = nearTables(alone, aCase, from);
-  const definition = definitionOf(aCase, alone);
+  const drawn = definitionOf(aCase, alone);
+  const isOthers = aCase.isOthers && drawn.dimensions.length > 0;
+  const definition = isOthers ? withOthers(drawn, aCase) : drawn;
   const conditions = aCase.conditions.map((test) => conditionOf(aCase, test, near));
   const option = refIn(aCase, aCase.option, near);
   const { isSortAsked, limit, offset, isWorksheet, flaw, isNumber, tenant } = aCase;
   const asked: Asked = {
-    definition: isSortAsked ? { ...definition, sort: [] } : definition,
+    definition: isSortAsked && !isOthers ? { ...definition, sort: [] } : definition,
     conditions,
     isWorksheet,
-    sort: isSortAsked ? definition.sort : null,
+    sort: isSortAsked ? definition.sort.slice(isOthers ? 1 : 0) : null,
     limit,
     offset,
   };

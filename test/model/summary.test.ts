@@ -34,6 +34,15 @@ test('groups: the highest with its share, and the lowest', () => {
   ]);
 });
 
+test('the combined others are no group, and a part of the total', () => {
+  const whole = { ...groups(6, 3, 11), others: { name: 'Group', rows: 1 } };
+  expect(factsOf(chart(['Group']), whole)).toEqual([
+    { kind: 'highest', measure: 'N', now: { at: group('g0'), value: 6 } },
+    { kind: 'share', measure: 'N', now: { at: group('g0'), value: 6 }, share: 0.3 },
+    { kind: 'lowest', measure: 'N', now: { at: group('g1'), value: 3 } },
+  ]);
+});
+
 test('there is no share of an average, of a part, or of sums that cancel out', () => {
   const whole = groups(1, 6, 3);
   expect(kinds(chart(['Group'], { combine: {} }), whole)).not.toContain('share');

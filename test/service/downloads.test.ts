@@ -135,6 +135,26 @@ test('dates have the format that the chart says of them', async () => {
   expect(columns.find(({ name }) => name === 'day')?.dates).toMatchObject({ style: 'short', precision: 'day' });
 });
 
+test('the row of all other groups has a name in the reader’s language', async () => {
+  const sales = { name: 'Sales', aggregate: 'COUNT' } as const;
+  const greatest = metric('sales', {
+    ...{ dimensions: [{ name: 'shop', column: columnRef('sales.shop') }], measures: [sales] },
+    ...{ sort: [{ name: 'Sales', direction: 'DESC' }], limit: 1, others: true },
+  });
+  await world.template('greatest', {}, greatest);
+  const metricId = await world.clone('greatest', 'greatest-of-a');
+  const query = { metricId, dashboardId: 'greatest-of-a' };
+  const caller = await guestOf('a');
+  const { answer } = await queryGuestMetric(world.deps)(caller, query, stays);
+  expect(answer.others).toEqual({ name: 'shop', rows: 1 });
+  expect(answer.rows.at(-1)?.shop).toBeNull();
+  const [first] = answer.rows;
+  for (const [language, name] of [['de', 'Andere'] as const, [undefined, 'Other'] as const]) {
+    const rows = await rowsOf(await downloadGuestCsv(world.deps)(caller, { ...query, language }, stays));
+    expect(rows.map(([shop]) => shop)).toEqual([first?.shop, name]);
+  }
+});
+
 test('a limit is passed on with one row more, so that the file knows that it is cut', async () => {
   const caller = await guestOf('a');
   const cut = await downloadGuestCsv(world.deps)(caller, ask('a', { limit: 1, offset: 1 }), stays);

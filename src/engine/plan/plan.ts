@@ -24,6 +24,16 @@ export type Plan = {
   readonly having: Having | null;
   readonly order: readonly { readonly output: number; readonly direction: 'ASC' | 'DESC' }[];
   readonly page: PageOfRows;
+  readonly top?: Top | undefined;
+};
+
+/**
+ * The groups that stand alone: the first `limit` values of the first column, in this order. All other rows are one group,
+ * or one for each value of the other dimensions.
+ */
+export type Top = Pick<Plan, 'order'> & {
+  readonly columns: readonly OutputColumn[];
+  readonly limit: number;
 };
 
 /** One use of a base table. */
@@ -126,11 +136,18 @@ export type OutputColumn = {
 export type OutputCurrency = { readonly code: string } | { readonly column: string } | { readonly tenant: ColumnRef };
 
 export type Expression =
-  | { readonly kind: 'field'; readonly field: Field }
-  | { readonly kind: 'grain'; readonly field: Field; readonly grain: TimeGrain }
-  | { readonly kind: 'bucket'; readonly field: Field; readonly width: Bound }
+  | Dimensional
+  /** The value if it is among the top groups, else NULL. */
+  | { readonly kind: 'top'; readonly of: Dimensional }
+  /** 1 for rows outside of the top groups, else 0. It tells them from the group of NULL. */
+  | { readonly kind: 'isOther'; readonly of: Dimensional }
   | Aggregated
   | Calculated;
+
+export type Dimensional =
+  | { readonly kind: 'field'; readonly field: Field }
+  | { readonly kind: 'grain'; readonly field: Field; readonly grain: TimeGrain }
+  | { readonly kind: 'bucket'; readonly field: Field; readonly width: Bound };
 
 export type Aggregated =
   | {

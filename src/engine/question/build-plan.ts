@@ -1,4 +1,5 @@
 import type { Aggregate, Sort, VisualDefinition } from '../../model/dashboard/metric.js';
+import { othersFaults } from '../../model/dashboard/others.js';
 import { type ColumnRef, findColumn, qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
 import type { MetricQuestion, OptionsQuestion } from '../../model/query/engine.js';
 import type { Column } from '../dialect/dialect.js';
@@ -6,7 +7,7 @@ import { refuseQuery, refuseUnknown } from '../dialect/refuse.js';
 import { isOpaque } from '../dialect/sql-type.js';
 import type { Template } from '../parsing/sql-parser.js';
 import type { Expression, Output, OutputColumn, Plan } from '../plan/plan.js';
-import { isAggregate } from '../sql/expressions.js';
+import { isAggregate, isDimensional } from '../sql/expressions.js';
 import { isReachable, spreadOver } from './paths.js';
 import type { Resolved } from './resolve.js';
 import type { ResolvedCalculation } from './resolve-calculation.js';
@@ -43,7 +44,7 @@ const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan 
   }
   assertUnique([...dimensions, ...measures, ...calculations].map(({ name }) => name));
   const rows = planRowSet(resolved, metricTables(resolved));
-  const columns = [
+  const groups = [
     ...dimensions.map((dimension) => ({ name: dimension.name, expression: dimensionExpression(dimension, rows) })),
     ...measures.map((measure) => ({
       name: measure.name,
@@ -51,16 +52,50 @@ const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan 
       isOverlapping: isOverlapping(measure, dimensions, resolved.from, rows) || undefined,
       isLeftOut: measure.isHidden,
     })),
-    ...calculations.map((calculation) => withOverlap(calculation, resolved, rows)),
   ];
-  return {
+  const calculated = calculations.map((calculation) => withOverlap(calculation, resolved, rows));
+  const columns = [...groups, ...calculated];
+  const plan: Plan = {
     ...rowsOf(rows, columns),
     output: { kind: 'group', columns, search: null },
     having: resolved.having,
     order: orderBy(sortOf(resolved, question), columns, dimensions.length),
     page: resolved.page,
   };
+  return question.definition.others === true ? withOthers(plan, question.definition) : plan;
 };
+
+/** Groups all but the top values of the last dimension together, from their rows, and orders these groups last. */
+const withOthers = (plan: Plan, definition: VisualDefinition): Plan => {
+  const [fault] = othersFaults(definition);
+  if (fault !== undefined) refuseQuery(`The metric cannot combine its other groups: ${fault}`, 'others-invalid');
+  const { columns } = plan.output;
+  const at = definition.dimensions.length - 1;
+  const dimension = columns[at];
+  const of = dimension?.expression;
+  if (dimension === undefined || of === undefined || !isDimensional(of)) throw new TypeError('no dimension to rank');
+  const isOther: OutputColumn = { name: '', expression: { kind: 'isOther', of }, isLeftOut: true };
+  const shown = columns.map((column, index) =>
+    index === at ? { ...column, expression: { kind: 'top', of } as const } : column,
+  );
+  // Calculations come last.
+  const first = definition.dimensions.length + definition.measures.length;
+  const ranking = [dimension, ...columns.filter(({ expression }) => isAggregate(expression))];
+  const sort = definition.sort.filter(({ name }) => ranking.some((column) => column.name === name));
+  return {
+    ...plan,
+    output: { ...plan.output, columns: [...shown.slice(0, first), isOther, ...shown.slice(first)] },
+    order: [{ output: first, direction: 'ASC' }, ...plan.order.map(moved(first))],
+    page: { ...plan.page, cap: null },
+    top: { columns: ranking, order: orderBy(sort, ranking, 1), limit: plan.page.cap ?? 0 },
+  };
+};
+
+/** The position of a column after one more stands at `first`. */
+const moved =
+  (first: number) =>
+  (item: Plan['order'][number]): Plan['order'][number] =>
+    item.output < first ? item : { ...item, output: item.output + 1 };
 
 /** The question's sort, else the metric's, else the default sort of the dimensions' columns in the datamart. */
 const sortOf = ({ dimensions, datamart }: Resolved, { sort, definition }: MetricQuestion): readonly Sort[] => {

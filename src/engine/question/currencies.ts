@@ -69,9 +69,15 @@ const ofMeasure = (datamart: Datamart, custom: Custom, measure: Measure): readon
   return column === undefined || isCounted ? [] : ofColumn(datamart, custom, column);
 };
 
+/** The dimensions whose groups stay apart: others combine values of the last one, and rank them over all of the first. */
+const apartBy = ({ dimensions, others, sort }: VisualDefinition, measure: string): VisualDefinition['dimensions'] => {
+  if (others !== true) return dimensions;
+  return sort.some(({ name }) => name === measure) ? [] : dimensions.slice(0, -1);
+};
+
 /** The dimension that has one group for each currency. */
-const groupOf = ({ dimensions }: VisualDefinition, { ref }: Row): string | undefined =>
-  dimensions.find(
+const groupOf = (definition: VisualDefinition, measure: string, { ref }: Row): string | undefined =>
+  apartBy(definition, measure).find(
     ({ column, grain, bucketWidth, bucketCount }) =>
       sameColumn(column, ref) && grain === undefined && bucketWidth === undefined && bucketCount === undefined,
   )?.name;
@@ -90,11 +96,13 @@ const outputOf = (question: CurrencyQuestion, measure: string, currency: Currenc
       'currencies-mixed',
     );
   }
-  const column = groupOf(question.definition, currency);
+  const column = groupOf(question.definition, measure, currency);
   if (column !== undefined) return { column };
   const { tableName, columnName } = currency.ref;
   return refuseQuery(
-    `Measure ${measure} would combine amounts of several currencies. Group the metric by ${tableName}.${columnName}, or filter that column to one currency.`,
+    question.definition.others === true
+      ? `Measure ${measure} would combine amounts of several currencies in the others. Filter ${tableName}.${columnName} to one currency, or leave out "others".`
+      : `Measure ${measure} would combine amounts of several currencies. Group the metric by ${tableName}.${columnName}, or filter that column to one currency.`,
     'currencies-mixed',
   );
 };

@@ -43,6 +43,7 @@ export const shape = (output: Output, result: RunResult, tenantCurrency: string 
       .map(({ name }) => name),
     totalRecords: total,
     ...(isCut === true ? { isTruncated: true } : {}),
+    ...othersIn(output, result.rows),
   };
 };
 
@@ -56,13 +57,23 @@ const currencyPart = (
   return code === undefined ? {} : { currency: code };
 };
 
+/** The rows of all other values, which come last. */
+const othersIn = ({ columns }: Output, rows: ResultTable['rows']): Pick<MetricAnswer, 'others'> => {
+  const name = columns.find(({ expression }) => expression.kind === 'top')?.name;
+  if (name === undefined) return {};
+  const mark = columns.findIndex(({ expression }) => expression.kind === 'isOther');
+  const count = rows.filter((row) => Number(row[mark]) === 1).length;
+  return count === 0 ? {} : { others: { name, rows: count } };
+};
+
 /**
  * Whether the values of a column, as they are, are of another type than the catalog says. MySQL answers numbers for
  * booleans.
  */
 export const hasOtherTypes = ({ columns }: Output, { dataTypes }: Pick<ResultTable, 'dataTypes'>): boolean =>
   columns.some(({ expression }, index) => {
-    const said = expression.kind === 'field' ? typeOf(expression) : undefined;
+    const shown = expression.kind === 'top' ? expression.of : expression;
+    const said = shown.kind === 'field' ? typeOf(shown) : undefined;
     const found = dataTypes[index];
     return said !== undefined && found !== undefined && said !== found && !(said === 'boolean' && found === 'number');
   });
@@ -100,6 +111,7 @@ export const shapeBatch = (output: Output, result: ResultTable, tenantCurrency: 
       ...currencyPart(currency, tenantCurrency),
     })),
     rows: rows.map((row) => row.map((cell, index) => cellAs(types[index], cell))),
+    ...othersIn(output, result.rows),
   };
 };
 
@@ -139,6 +151,8 @@ const typeOf = (expression: Expression): AnswerColumn['dataType'] | undefined =>
       return dataTypes[expression.field.column.type.kind];
     case 'grain':
       return expression.grain === 'hourOfDay' || expression.grain === 'dayOfWeek' ? 'number' : 'date';
+    case 'top':
+      return typeOf(expression.of);
     case 'aggregate':
       return aggregateType(expression);
     case 'custom':

@@ -1,10 +1,11 @@
 import { handled } from '../../model/handled.js';
-import type { AnswerColumn, Cell, MetricStream } from '../../model/query/engine.js';
+import type { AnswerColumn, Cell, MetricAnswer, MetricStream } from '../../model/query/engine.js';
 import { refuseAborted } from '../connections/database.js';
 
 export type StreamBatch = {
   readonly columns: readonly AnswerColumn[];
   readonly rows: readonly (readonly Cell[])[];
+  readonly others?: MetricAnswer['others'];
 };
 
 type Give = (batch: StreamBatch) => Promise<void>;
@@ -60,6 +61,7 @@ export const streamed = async (
   write: (give: Give) => Promise<void>,
 ): Promise<MetricStream> => {
   const handover = createHandover();
+  const others = new WeakSet<readonly Cell[]>();
   const abort = (): void => handover.end({ error: signal?.reason });
   signal?.addEventListener('abort', abort, { once: true });
   const written = handled(
@@ -73,7 +75,9 @@ export const streamed = async (
   const take = (): Promise<StreamBatch | null> =>
     refuseAborted(signal, noted, async () => {
       try {
-        return await handover.take();
+        const batch = await handover.take();
+        for (const row of othersOf(batch)) others.add(row);
+        return batch;
       } catch (cause) {
         await written;
         throw signal?.aborted === true ? signal.reason : cause;
@@ -84,8 +88,15 @@ export const streamed = async (
     handover.end({ error: stopped });
     return written;
   };
-  return { columns: first?.columns ?? [], batches: { [Symbol.asyncIterator]: () => iterate(first, take, stop) } };
+  return {
+    columns: first?.columns ?? [],
+    isOther: (row) => others.has(row),
+    batches: { [Symbol.asyncIterator]: () => iterate(first, take, stop) },
+  };
 };
+
+const othersOf = (batch: StreamBatch | null): StreamBatch['rows'] =>
+  batch?.others === undefined ? [] : batch.rows.slice(-batch.others.rows);
 
 const stopped = new Error('the reader stopped');
 

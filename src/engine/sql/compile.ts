@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Dialect, Sql, Statement } from '../dialect/dialect.js';
 import type { PageOfRows, TenantScopedPlan } from '../plan/plan.js';
 import { calculatedSql } from './calculations.js';
-import { isCalculated, mayBeNaN, outputName } from './expressions.js';
+import { isCalculated, mayBeNaN, outputName, topKey, topName } from './expressions.js';
 import { fromSql } from './from.js';
 import { groupedSql } from './grouped.js';
 import { leavesSql } from './leaves.js';
@@ -16,7 +16,7 @@ export type CompiledPlan = { readonly page: Statement; readonly count: Statement
  * Compiles a tenant-scoped plan. Only leaves name tables, values are bound, and output columns are known by position.
  */
 export const compile = (plan: TenantScopedPlan, dialect: Dialect): CompiledPlan => {
-  const leaves = leavesSql(dialect, plan, plan.joins);
+  const leaves = sql`${leavesSql(dialect, plan, plan.joins)}${topSql(dialect, plan)}`;
   const counted = withoutCalculations(plan);
   return {
     page: dialect.compile(
@@ -32,6 +32,16 @@ export const compile = (plan: TenantScopedPlan, dialect: Dialect): CompiledPlan 
 
 const rowsSql = (dialect: Dialect, plan: TenantScopedPlan): Sql =>
   calculatedSql(dialect, plan, groupedSql(dialect, plan, fromSql(dialect, plan)));
+
+/** The top groups, from the same rows as the answer. */
+const topSql = (dialect: Dialect, plan: TenantScopedPlan): Sql => {
+  if (plan.top === undefined) return sql``;
+  const { columns, order, limit } = plan.top;
+  const ranking: TenantScopedPlan = { ...plan, output: { kind: 'group', columns, search: null }, having: null, order };
+  const groups = orderedSql(dialect, rowsSql(dialect, ranking), ranking);
+  const ranked = sql`${groups}${pageSql(dialect, { cap: null, limit, offset: 0 })}`;
+  return sql`, ${sql.id(topName)} AS (SELECT ${sql.id(outputName(0))} AS ${sql.id(topKey)} FROM (${ranked}) AS ${sql.id('gl_ranked')})`;
+};
 
 const withoutCalculations = (plan: TenantScopedPlan): TenantScopedPlan => ({
   ...plan,

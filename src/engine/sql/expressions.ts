@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Bound, castTo, type Dialect, nameInLeaf, type Sql } from '../dialect/dialect.js';
 import { refuseUnknown } from '../dialect/refuse.js';
 import { isReadAsText, type SqlType } from '../dialect/sql-type.js';
-import type { Aggregated, Calculated, Expression, Field, TenantScopedLeaf } from '../plan/plan.js';
+import type { Aggregated, Calculated, Dimensional, Expression, Field, TenantScopedLeaf } from '../plan/plan.js';
 import type { BoundPredicate } from '../plan/values.js';
 import { predicateSql } from './predicates.js';
 
@@ -30,6 +30,10 @@ export const fieldSql = (dialect: Dialect, field: Field): Sql => dialect.field(r
 export const isAggregate = (expression: Expression): expression is Aggregated =>
   expression.kind === 'aggregate' || expression.kind === 'rowCount' || expression.kind === 'custom';
 
+const dimensional: ReadonlySet<Expression['kind']> = new Set(['field', 'grain', 'bucket']);
+
+export const isDimensional = (expression: Expression): expression is Dimensional => dimensional.has(expression.kind);
+
 const calculated: ReadonlySet<Expression['kind']> = new Set(['share', 'runningTotal', 'previous']);
 
 export const isCalculated = (expression: Expression): expression is Calculated => calculated.has(expression.kind);
@@ -41,6 +45,7 @@ export const mayBeNaN = (expression: Expression): boolean => {
     const isCount = expression.aggregate === 'COUNT' || expression.aggregate === 'COUNT_DISTINCT';
     return !isCount && expression.indicator === null && expression.field.column.type.kind === 'float';
   }
+  if (expression.kind === 'top') return mayBeNaN(expression.of);
   return (expression.kind === 'field' || expression.kind === 'bucket') && expression.field.column.type.kind === 'float';
 };
 
@@ -53,9 +58,26 @@ export const dimensionSql = (dialect: Dialect, expression: Exclude<Expression, A
       return dialect.grain(fieldSql(dialect, expression.field), expression.grain, expression.field.column.type);
     case 'bucket':
       return bucketSql(dialect, expression.field, expression.width);
+    case 'top': {
+      const value = dimensionSql(dialect, expression.of);
+      return sql`CASE WHEN ${isTopSql(value)} THEN ${value} END`;
+    }
+    case 'isOther':
+      return sql`CASE WHEN ${isTopSql(dimensionSql(dialect, expression.of))} THEN 0 ELSE 1 END`;
     default:
       return refuseUnknown('expression', expression);
   }
+};
+
+/** The relation of the top groups, and its column. */
+export const topName = 'gl_top';
+export const topKey = 'gl_key';
+
+/** NULL is in no list, so its group is looked up by itself. */
+const isTopSql = (value: Sql): Sql => {
+  const [top, key] = [sql.id(topName), sql.id(topKey)];
+  const hasNull = sql`(SELECT count(*) FROM ${top} WHERE ${key} IS NULL) > 0`;
+  return sql`(CASE WHEN ${value} IS NULL THEN ${hasNull} ELSE ${value} IN (SELECT ${key} FROM ${top} WHERE ${key} IS NOT NULL) END)`;
 };
 
 /**

@@ -70,12 +70,13 @@ const overTime = (measure: string, reads: readonly Read[]): readonly Fact[] => {
   ];
 };
 
-const byGroup = (measure: string, reads: readonly Read[], isSum: boolean): readonly Fact[] => {
+const byGroup = (measure: string, reads: readonly Read[], others: number, isSum: boolean): readonly Fact[] => {
   const highest = greatestBy(reads, ({ value }) => value);
   const lowest = greatestBy(reads, ({ value }) => -value);
   if (highest === undefined || lowest === undefined) return [];
-  const total = reads.reduce((sum, { value }) => sum + value, 0);
-  const share = isSum && lowest.value >= 0 && total > 0 && reads.length > 1 ? highest.value / total : undefined;
+  const total = reads.reduce((sum, { value }) => sum + value, others);
+  const share =
+    isSum && lowest.value >= 0 && others >= 0 && total > 0 && reads.length > 1 ? highest.value / total : undefined;
   return [
     { kind: 'highest', measure, now: highest },
     ...(share === undefined ? [] : [{ kind: 'share', measure, now: highest, share } as const]),
@@ -99,7 +100,10 @@ export const factsOf = (chart: GuestChart, answer: MetricAnswer): readonly Fact[
   const [measure] = chart.measures;
   if (measure === undefined) return [];
   const { dimensions } = chart;
-  const reads = answer.rows.flatMap((row): readonly Read[] => {
+  // The rows that combine all other groups are no groups, but a part of the total.
+  const groups = answer.rows.length - (answer.others?.rows ?? 0);
+  const combined = answer.rows.slice(groups).reduce((sum, row) => sum + (numberOf(row[measure]) ?? 0), 0);
+  const reads = answer.rows.slice(0, groups).flatMap((row): readonly Read[] => {
     const value = numberOf(row[measure]);
     const at = dimensions.map((column) => ({ column, value: row[column] ?? null }));
     return value === undefined ? [] : [{ at, value }];
@@ -112,7 +116,7 @@ export const factsOf = (chart: GuestChart, answer: MetricAnswer): readonly Fact[
   const isOverTime = others.length === 0 && isPeriod(chart.grains?.[first]);
   const isShared = answer.columns.some(({ name, isOverlapping }) => name === measure && isOverlapping === true);
   const isSum = chart.combine?.[measure] === 'sum' && !isShared && isWhole(answer);
-  return (isOverTime ? overTime(measure, reads) : byGroup(measure, reads, isSum)).slice(0, most);
+  return (isOverTime ? overTime(measure, reads) : byGroup(measure, reads, combined, isSum)).slice(0, most);
 };
 
 /** Text with words, unlike a date. It may say anything, so its digits are no values. */

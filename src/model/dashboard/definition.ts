@@ -19,6 +19,7 @@ import {
   sortableNames,
   type VisualDefinition,
 } from './metric.js';
+import { othersFaults } from './others.js';
 
 /** Returns a column's name as fault messages write it. */
 export const written = (ref: ColumnRef): string => `${ref.schemaName}.${ref.tableName}.${ref.columnName}`;
@@ -153,6 +154,7 @@ const visualFaults = (definition: VisualDefinition, datamart: Datamart): readonl
     ),
     ...treeFaults('where', definition.where),
     ...treeFaults('having', definition.having),
+    ...othersFaults(definition),
   ];
 };
 

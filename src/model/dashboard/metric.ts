@@ -212,6 +212,11 @@ export type VisualDefinition = {
   readonly drillPath: readonly Dimension[];
   readonly sort: readonly Sort[];
   readonly limit: number | null;
+  /**
+   * Whether the limit counts values of the last dimension, by the first sort, and all other values are combined into one.
+   * Left out: the limit counts rows, and the rest is left out.
+   */
+  readonly others?: boolean | undefined;
 } & BaseFilterChoice;
 
 /** The way out of base filters. Only an author has it: no request of a guest may hold it, and no change of one keeps it. */

@@ -139,13 +139,14 @@ const drillVisual = (definition: VisualDefinition, clicks: readonly Click[]): Dr
       if (next === undefined)
         return refuse(`drill[${index}]: the metric's drill path ends after ${definition.drillPath.length}.`);
       return {
-        // Sort and limit refer to the dimensions that the click replaced.
+        // Sort, limit and others refer to the dimensions that the click replaced.
         definition: {
           ...shown,
           dimensions: [next],
           calculations: calculationsOver(shown.calculations ?? [], next),
           sort: [],
           limit: null,
+          others: undefined,
         },
         conditions: [...conditions, conditionOf(clicked, click)],
       };

@@ -283,6 +283,11 @@ export type MetricAnswer = {
    * question's limit.
    */
   readonly isTruncated?: boolean | undefined;
+  /**
+   * Set if the metric combines all but its top groups: the last `rows` rows stand for all other values of the dimension
+   * `name`, and have NULL there.
+   */
+  readonly others?: { readonly name: string; readonly rows: number } | undefined;
   /** Set if the question allowed fewer points than the answer has rows: see thin-points.ts. */
   readonly points?: { readonly shown: number; readonly total: number } | undefined;
   /**
@@ -296,5 +301,7 @@ export type MetricAnswer = {
 /** A metric's rows in batches. The cells of a row are in the order of `columns`. */
 export type MetricStream = {
   readonly columns: readonly AnswerColumn[];
+  /** Whether the row, one that `batches` gave, stands for all other values of the last dimension: see `others`. */
+  readonly isOther: (row: readonly Cell[]) => boolean;
   readonly batches: AsyncIterable<readonly (readonly Cell[])[]>;
 };

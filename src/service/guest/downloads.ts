@@ -12,6 +12,7 @@ import type { GuestQuery } from '../../model/guest/view.js';
 import type { Clock } from '../../model/ports.js';
 import { columnLabels, withMeasureNumbers } from '../../model/query/answer-columns.js';
 import type { MetricQuestion, ReadEngine } from '../../model/query/engine.js';
+import { speechOf } from '../../model/texts/messages.js';
 import type { Opened } from '../embeds/lookup.js';
 import type { Store } from '../store/store.js';
 import { guestReads } from './engine.js';
@@ -86,8 +87,15 @@ const rowsOf = async (
       grain: grains.get(column.name),
       dates: definition.chart.dates?.find(({ name }) => name === column.name),
     })),
-    ...{ batches: labelBatches(stream, translation), limit, offset, language },
+    ...{ batches: labelBatches(stream, translation, othersIn(definition, language)), limit, offset, language },
   };
+};
+
+/** The text of the row that combines all other values of the last dimension. */
+const othersIn = (definition: MetricQuestion['definition'], language: string | undefined) => {
+  const name = definition.dimensions.at(-1)?.name;
+  if (definition.kind !== 'visual' || definition.others !== true || name === undefined) return undefined;
+  return { name, label: speechOf(language).text('Other') };
 };
 
 /** Returns all rows of the metric for download, or those that the query's limit allows. */

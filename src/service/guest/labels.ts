@@ -66,20 +66,30 @@ export const labelAnswer = (answer: MetricAnswer, translation: Translation): Met
 
 /**
  * Returns the batches with labels in place of the texts in their rows: for files, of which nothing comes back as a
- * filter.
+ * filter. `others`: the column whose other values a row may combine, and what that row has there.
  */
 export const labelBatches = (
-  { columns, batches }: MetricStream,
+  { columns, batches, isOther }: MetricStream,
   { valuesOf }: Translation,
+  others?: { readonly name: string; readonly label: string },
 ): MetricStream['batches'] => {
   const labels = columns.map(({ name, dataType }) => (dataType === 'string' ? valuesOf(name)?.labelOf : undefined));
-  return labels.every((labelOf) => labelOf === undefined) ? batches : replaced(batches, labels);
+  const labelled = labels.every((labelOf) => labelOf === undefined) ? (rows: Rows) => rows : replacing(labels);
+  const at = columns.findIndex(({ name }) => name === others?.name);
+  const combined = (rows: Rows): Rows =>
+    others === undefined || !rows.some(isOther)
+      ? labelled(rows)
+      : labelled(rows).map((row, index) => (isOther(rows[index] ?? []) ? row.with(at, others.label) : row));
+  return mapped(batches, combined);
 };
 
-async function* replaced(
-  batches: MetricStream['batches'],
-  labels: readonly (LabelOf | undefined)[],
-): AsyncGenerator<readonly (readonly Cell[])[]> {
+type Rows = readonly (readonly Cell[])[];
+
+const replacing = (labels: readonly (LabelOf | undefined)[]) => {
   const shown = (cell: Cell, at: number): Cell => (typeof cell === 'string' ? (labels[at]?.(cell) ?? cell) : cell);
-  for await (const rows of batches) yield rows.map((row) => row.map(shown));
+  return (rows: Rows): Rows => rows.map((row) => row.map(shown));
+};
+
+async function* mapped(batches: MetricStream['batches'], map: (rows: Rows) => Rows): AsyncGenerator<Rows> {
+  for await (const rows of batches) yield map(rows);
 }

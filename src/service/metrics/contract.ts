@@ -34,6 +34,12 @@ export const metricAnswer = z
       .literal(true)
       .optional()
       .describe('True: the answer reached its maximum size, and more rows follow. Request them with `offset`.'),
+    others: z
+      .object({ name: z.string(), rows: z.number() })
+      .optional()
+      .describe(
+        'If the metric combines its other groups: the last `rows` rows of `data` stand for all other values of the dimension `name`, and have null there.',
+      ),
     points: z
       .object({ shown: z.number(), total: z.number() })
       .optional()
@@ -116,6 +122,7 @@ export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): E
     ...(answer.comparedFrom === undefined ? {} : { comparedFrom: answer.comparedFrom }),
     totalRecords: answer.totalRecords,
     ...(answer.isTruncated === true ? { truncated: true as const } : {}),
+    ...(answer.others === undefined ? {} : { others: answer.others }),
     ...(answer.points === undefined ? {} : { points: answer.points }),
     metaData: {
       columns: isEmpty ? [] : answer.columns.map(encodeColumn),

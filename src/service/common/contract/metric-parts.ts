@@ -155,6 +155,13 @@ export const isHidden = z
     'Computed for calculations, conditions on groups and sorts, but no column of the answer: so a running total is shown alone.',
   );
 
+export const others = z
+  .boolean()
+  .optional()
+  .describe(
+    'With `limit` and a `sort` that begins with a measure, DESC: the limit counts values of the last dimension, and all other values are combined into one.',
+  );
+
 export const sort = z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) });
 
 export const calculation = z.discriminatedUnion('kind', [

@@ -27,6 +27,7 @@ import {
   comparison,
   dimension,
   isHidden,
+  others,
   predicateOf,
   sort,
   treesOf,
@@ -90,6 +91,7 @@ const visualDefinition = z.strictObject({
   sort: sorts,
   limit,
   withoutBaseFilters,
+  others,
 }) satisfies z.ZodType<VisualDefinition, unknown>;
 
 const sqlOutput = z.strictObject({ name: identifier });

@@ -19,6 +19,7 @@ import {
   comparison,
   dimension,
   isHidden,
+  others,
   predicateOf,
   sort,
   treesOf,
@@ -64,6 +65,7 @@ const parts = {
   drillPath: list(dimension, maxParts),
   sort: list(sort, maxParts),
   limit: z.number().int().positive().max(limits.rows).nullable(),
+  others,
 };
 
 const isBounded = (value: unknown): boolean => JSON.stringify(value).length <= guestLimits.definitionLength;
