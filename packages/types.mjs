@@ -96,6 +96,9 @@ const createCollector = (checker) => {
   return { visit, resolve, imports, statements };
 };
 
+/** Middleware of a host adds its fields here. Declared as the types of Express do, which a host need not have. */
+const expressGlobals = 'declare global {\n  namespace Express {\n    interface Request {}\n  }\n}';
+
 /** The text of `entry`'s declarations in one file. */
 export const rollUpTypes = (entry) => {
   const options = {
@@ -114,5 +117,7 @@ export const rollUpTypes = (entry) => {
   for (const symbol of exported) visit(symbol, symbol.name);
   const isExported = new Set(exported.map((symbol) => statementOf(resolve(symbol).declarations[0])));
   const written = [...statements.keys()].map((statement) => textOf(statement, isExported.has(statement)));
-  return `${[...imports].sort().join('\n')}\n\n${written.join('\n\n')}\n\nexport {};\n`;
+  const text = written.join('\n\n');
+  const globals = /\bExpress\.Request\b/.test(text) ? [expressGlobals] : [];
+  return `${[[...imports].sort().join('\n'), ...globals, text].filter((part) => part !== '').join('\n\n')}\n\nexport {};\n`;
 };

@@ -1,8 +1,7 @@
 /** The options of `createGateway` and their check. One error names all faults, before anything is opened. */
 import { existsSync } from 'node:fs';
-import type { Request } from 'express';
 import { z } from 'zod';
-import type { Identify } from '../gateway/authenticate/host-session.js';
+import type { HostRequest, Identify, NodeRequest } from '../gateway/authenticate/host-session.js';
 import type { UpstreamSettings } from '../gateway/upstream/http-upstream.js';
 import { capabilityNames } from '../model/capability.js';
 import { gatewayIdMend, isGatewayId } from '../model/gateway-id.js';
@@ -22,7 +21,8 @@ export type HostLog = {
   child(bindings: Record<string, unknown>, options?: { redact?: string[] }): HostLog;
 };
 
-export type LibraryOptions = {
+/** `Request`: what the host's framework passes to a step, if `identify` reads more of it than its headers. */
+export type LibraryOptions<Request extends NodeRequest = HostRequest> = {
   /**
    * Returns the claims of the logged-in user as the policy declares them, with at least `sub`; null if nobody is logged
    * in. Called at every request.
@@ -206,7 +206,7 @@ const linesOf = ({ path, ...issue }: z.core.$ZodIssue): readonly string[] => {
 };
 
 /** Throws InvalidOptions. Opens nothing and reads no file. */
-export const assertLibraryOptions = (options: LibraryOptions): void => {
+export const assertLibraryOptions = (options: object): void => {
   const { error } = schema.safeParse(options);
   if (error !== undefined) throw new InvalidOptions(error.issues.flatMap(linesOf));
 };

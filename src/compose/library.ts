@@ -3,9 +3,10 @@
  * works with a Guestlist service or any other service of the interface.
  */
 import { existsSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Identify } from '../gateway/authenticate/host-session.js';
+import type { HostRequest, Identify, NodeRequest } from '../gateway/authenticate/host-session.js';
 import type { MountedGateway } from '../gateway/router.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
 import { type Cache, createMemoryCache } from '../platform/caches/cache.js';
@@ -21,7 +22,7 @@ import { assertLibraryOptions, type HostLog, type LibraryOptions } from './libra
 import { lossEvents, type Metadata, openMetadata } from './metadata.js';
 import { openGateway } from './open-gateway.js';
 
-export type { HostClaims, Identify } from '../gateway/authenticate/host-session.js';
+export type { HostClaims, HostRequest, Identify, NodeRequest } from '../gateway/authenticate/host-session.js';
 export type { MountedGateway } from '../gateway/router.js';
 export type { Cache } from '../platform/caches/cache.js';
 export type { Limiters } from '../platform/limits/limiter.js';
@@ -84,7 +85,7 @@ const serveElements = (): Step => {
 };
 
 const openLedgerDatabase = (
-  { databaseUrl, dataDir, flush, acceptLoss }: LibraryOptions,
+  { databaseUrl, dataDir, flush, acceptLoss }: Pick<LibraryOptions, 'databaseUrl' | 'dataDir' | 'flush' | 'acceptLoss'>,
   log: HostLog,
 ): Promise<Metadata> =>
   openMetadata({
@@ -125,7 +126,9 @@ const upstreamOf = (
  * express().use('/analytics', gateway).listen(8080);
  * ```
  */
-export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
+export const createGateway = async <Request extends NodeRequest = HostRequest>(
+  options: LibraryOptions<Request>,
+): Promise<MountedGateway> => {
   assertLibraryOptions(options);
   const { identify, service, hookSecrets = [] } = options;
   const log: HostLog = options.log ?? createLog();
@@ -133,8 +136,8 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
   const clock = systemClock;
   try {
     const { router, close } = await openGateway({
-      // The gateway is mounted in an Express app, so the request is Express's.
-      identify: identify as Identify,
+      // The gateway is mounted in the host's app, so the request is that of the host's framework.
+      identify: identify as unknown as Identify<IncomingMessage>,
       identifyTimeoutMs: options.identifyTimeoutMs,
       allowedOrigins: options.allowedOrigins ?? [],
       publicOrigin: options.publicOrigin,

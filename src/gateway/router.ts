@@ -14,6 +14,7 @@ import type { Check } from '../platform/logs/readiness.js';
 import type { Audit } from './audit/audit.js';
 import { createRequestAudit, type DecisionContext, type RequestAudit } from './audit/request-audit.js';
 import type { Origins } from './authenticate/credential.js';
+import type { NodeRequest } from './authenticate/host-session.js';
 import type { Limits } from './authenticate/limits.js';
 import type { AdminCommand } from './common/admin-command.js';
 import { type GatewayMeters, noGatewayMeters } from './common/meters.js';
@@ -51,7 +52,16 @@ export type GatewayHandlers = Pick<MountedGateway, 'assertReady' | 'checks' | 'c
   readonly guards: Limits['guards'];
 };
 
-type Mount = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
+/** A response of Node, or of a framework on it. */
+type NodeResponse = { statusCode: number; readonly setHeader: unknown; readonly end: unknown };
+
+/**
+ * A step of Express 4 or 5, of a framework like it, or of `node:http`. Its parameters are those of a method, so that a
+ * function of Node's own types fits.
+ */
+type Mount = {
+  step(request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void): void;
+}['step'];
 
 /** What a host mounts with `app.use`, or calls with Node's own request and response. */
 export type MountedGateway = Mount & {

@@ -20,6 +20,8 @@ const program = fileURLToPath(new URL('program', import.meta.url));
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const apiKey = randomBytes(24).toString('base64url');
 const minutes = 60_000;
+/** What a strict program with Express installs. */
+const express = ['express@5', '@types/express@5', '@types/node@20'];
 
 const run = (command: string, args: readonly string[], cwd: string): Promise<string> =>
   new Promise((resolve, reject) =>
@@ -61,13 +63,22 @@ const installAs = async (name: string, at: string, ...others: readonly string[])
   return home;
 };
 
-const compile = async (home: string, file: string, types: readonly string[], from = program): Promise<void> => {
+type Compiling = {
+  /** The packages of `@types` whose globals the program has. */
+  readonly types?: readonly string[];
+  /** Where the program is. Default: the programs of this test. */
+  readonly from?: string;
+  readonly options?: object;
+};
+
+const compile = async (home: string, file: string, compiling: Compiling = {}): Promise<void> => {
+  const { types = [], from = program, options = {} } = compiling;
   if (from !== home) await cp(join(from, file), join(home, file));
   const text = await readFile(join(program, 'tsconfig.json'), 'utf8');
   const { compilerOptions } = JSON.parse(text) as { readonly compilerOptions: object };
   await writeFile(
     join(home, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: { ...compilerOptions, types }, files: [file] }),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, types, ...options }, files: [file] }),
   );
   expect(await run(process.execPath, [compiler, '-p', home], home)).toBe('');
 };
@@ -106,15 +117,30 @@ test('guestlist starts where its tarball was installed', { timeout: 5 * minutes 
   expect((await fetch(`${service}/readyz`)).status).toBe(200);
 });
 
+test('a strict program compiles with guestlist alone, and with Express 4 or 5', { timeout: 5 * minutes }, async () => {
+  const home = join(folder, 'guestlist');
+  const resolutions = [{ module: 'NodeNext' }, { module: 'Preserve', moduleResolution: 'Bundler' }];
+  for (const resolution of resolutions)
+    await compile(home, 'library.ts', { options: { ...resolution, lib: ['ES2023'] } });
+  for (const version of [4, 5]) {
+    const host = join(home, `express-${version}`);
+    await mkdir(host);
+    await writeFile(join(host, 'package.json'), '{"type":"module","private":true}');
+    const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
+    await run('npm', ['install', ...options, `@types/express@${version}`], host);
+    for (const resolution of resolutions) await compile(host, 'mounted.ts', { options: resolution });
+  }
+});
+
 test('a host mounts @guestlist/gateway, with its ledger in PostgreSQL and without DuckDB', {
   timeout: 5 * minutes,
 }, async () => {
-  const home = await install('gateway', 'express@5');
+  const home = await install('gateway', ...express);
   const installed = await readdir(join(home, 'node_modules'));
   expect(installed).not.toEqual(expect.arrayContaining(['@duckdb']));
   expect(installed).not.toEqual(expect.arrayContaining(['@electric-sql']));
   expect(installed).not.toEqual(expect.arrayContaining(['echarts']));
-  await compile(home, 'gateway.ts', ['node']);
+  await compile(home, 'gateway.ts', { types: ['node'] });
   const policies = join(root, 'config/policies/flights.yaml');
   const port = await start(['gateway.js', service, apiKey, policies, postgres?.url ?? ''], home, /"port":(\d+)/);
   host = `http://127.0.0.1:${port}/analytics`;
@@ -130,9 +156,9 @@ test('a host keeps the ledger of @guestlist/gateway in a folder, by PGlite and w
   timeout: 5 * minutes,
 }, async () => {
   const embedded = ['@electric-sql/pglite@0.5.8', '@electric-sql/pglite-prepopulatedfs@0.5.8'];
-  const home = await installAs('gateway', 'gateway-folder', 'express@5', ...embedded);
+  const home = await installAs('gateway', 'gateway-folder', ...express, ...embedded);
   expect(await readdir(join(home, 'node_modules'))).not.toEqual(expect.arrayContaining(['@duckdb']));
-  await compile(home, 'gateway.ts', ['node']);
+  await compile(home, 'gateway.ts', { types: ['node'] });
   const policies = join(root, 'config/policies/flights.yaml');
   const args = ['gateway.js', service, apiKey, policies, join(home, 'data')];
   const port = await start(args, home, /"port":(\d+)/);
@@ -147,7 +173,7 @@ test('a host keeps the ledger of @guestlist/gateway in a folder, by PGlite and w
 
 test('a backend calls the service with @guestlist/client', { timeout: 3 * minutes }, async () => {
   const home = await install('client', '@types/node@20');
-  await compile(home, 'client.ts', ['node']);
+  await compile(home, 'client.ts', { types: ['node'] });
   const told = await run(process.execPath, ['client.js', service, apiKey], home);
   expect(JSON.parse(told)).toEqual({ hasToken: true, code: 'AUTHENTICATION_ERROR' });
 });
@@ -180,7 +206,7 @@ const look = async (url: string, see: (page: Page) => Promise<void>): Promise<vo
 let web: string;
 test('@guestlist/elements has types for programs with and without React', { timeout: 5 * minutes }, async () => {
   web = await install('elements', 'react@19', 'react-dom@19', '@types/react@19', 'vite@8', 'next@16');
-  await compile(web, 'elements.tsx', []);
+  await compile(web, 'elements.tsx');
   const types = await Promise.all(
     ['elements.d.ts', 'react.d.ts'].map((file) => readFile(join(root, 'packages/elements', file), 'utf8')),
   );
@@ -188,7 +214,7 @@ test('@guestlist/elements has types for programs with and without React', { time
   expect(examples.length).toBeGreaterThan(6);
   for (const { text, language } of [...blocksOfKind('program of elements'), ...examples]) {
     await writeFile(join(web, `shown.${language}`), text);
-    await compile(web, `shown.${language}`, [], web);
+    await compile(web, `shown.${language}`, { from: web });
   }
   const server = "import('@guestlist/elements').then((all) => console.log(Object.keys(all).join()))";
   expect(await run(process.execPath, ['-e', server], web)).toBe(

@@ -21,15 +21,32 @@ import {
 export type HostClaims = { readonly sub: string } & JwtClaims;
 
 /**
+ * A request of Node, or of a framework on it, in the fields that the gateway's callers need. Written out, because a host
+ * need not have the types of Node.
+ */
+export type NodeRequest = {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: {
+    readonly authorization?: string | undefined;
+    readonly cookie?: string | undefined;
+    readonly [name: string]: string | readonly string[] | undefined;
+  };
+};
+
+/** A request with the fields that the host's middleware declares in `Express.Request`, such as `session` or `user`. */
+export type HostRequest = NodeRequest & Express.Request;
+
+/**
  * The host's function. It returns null or undefined if nobody is logged in. Its result is checked. If it throws, no
  * token is issued.
  */
-export type Identify<Request = IncomingMessage> = (
+export type Identify<Request extends NodeRequest = HostRequest> = (
   request: Request,
 ) => HostClaims | null | undefined | Promise<HostClaims | null | undefined>;
 
 export type HostIdentityOptions = Origins & {
-  readonly identify: Identify;
+  readonly identify: Identify<IncomingMessage>;
   /** Timeout of `identify` in milliseconds. Default: ten seconds. */
   readonly identifyTimeoutMs?: number | undefined;
   readonly clock: Clock;
