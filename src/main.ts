@@ -229,7 +229,7 @@ export const moveConfigured = async (
   { from, to, service }: MoveEnds & Pick<MoveRequest, 'service'>,
   request: Pick<MoveRequest, 'isDry' | 'say'>,
 ): Promise<Moved> => {
-  const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: service });
+  const config = loadConfig(environment(), shippedConfig, { uses: ['sealing'] });
   const { databaseUrl, dataDir } = config.settings;
   const usual = databaseUrl ?? dataDir;
   const ends = { from: placeIn(from ?? usual), to: placeIn(to ?? usual), service };

@@ -29,7 +29,7 @@ test('lists show what the demo has, as a table and as JSON', async () => {
   const table = await run('datasources', 'list');
   expect(table).toEqual({ code: 0, output: expect.stringMatching(/^NAME +TYPE +TABLES READ\nflights +DUCKDB /) });
   expect(JSON.parse((await run('datasources', 'list', '--json')).output)).toMatchObject([{ name: 'flights' }]);
-  expect((await run('datasources', 'tables', 'flights')).output).toMatch(/^main\.flights +\d+ /m);
+  expect((await run('datasources', 'tables', 'flights')).output).toMatch(/^main\.flights +table +\d+ /m);
   expect((await run('datamarts', 'list')).output).toMatch(/^flights +flights +TABLE /m);
   expect((await run('datamarts', 'show', 'flights')).output).toMatch(/^main\.flights +origin /m);
   expect((await run('workspaces', 'list')).output).toMatch(/^flights /m);
@@ -94,12 +94,13 @@ test('a tenant is suspended, resumed and erased; a misspelt one is named', async
   expect(await change('suspend', 'AMCE')).toEqual(refusal(1, /The gateway knows no tenant "AMCE"/));
   expect(await change('erase', 'ACME')).toEqual(refusal(2, /cannot be undone/));
   expect((await change('list')).output).toMatch(/^ACME +active/m);
-  const erased = await change('erase', 'ACME', '--yes');
-  expect(erased).toEqual({
-    code: 0,
-    output: expect.stringMatching(/^ACME is deleted\nSTATE +WHERE +ERASED +LEFT\ndone /),
-  });
-  expect(erased.output).toMatch(/Deleted at .*, finished at \S+\.$/);
+  // This service lacks operations that an erasure needs, so the command names what is left, and fails.
+  expect(await change('erase', 'ACME', '--yes')).toEqual(
+    refusal(
+      1,
+      /^ACME is deleted\nSTATE +WHERE +ERASED +LEFT\nunfinished +guest tokens [\s\S]*\ndone [\s\S]*; something is left\.$/,
+    ),
+  );
   expect(await change('suspend')).toEqual(refusal(2, /missing required argument 'id'/));
   expect(await change('resume', 'AMCE')).toEqual(refusal(1, /The gateway knows no tenant "AMCE"/));
 });

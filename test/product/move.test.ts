@@ -89,6 +89,19 @@ describe.skipIf(!hasServer)('metadata that is moved', () => {
     await expectMoved(before, folder, to);
   });
 
+  it('needs no secrets of parts that it does not read, such as the mail server', async () => {
+    const { folder, from, to } = await makeWorld();
+    const config = join(folder, 'guestlist.yaml');
+    const session = { issuers: [{ issuer: 'a', algorithms: ['HS256'], secretVariable: 'NOT_SET' }] };
+    const channels = { ops: { kind: 'slack', urlVariable: 'NOT_SET' } };
+    await writeFile(
+      config,
+      JSON.stringify({ mail: { from: 'reports@analytics.example' }, channels, gateway: { session } }),
+    );
+    const moved = await move(folder, ['--from', from, '--to', to, '--dry-run'], { GUESTLIST_CONFIG: config });
+    expect(moved).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Nothing was written.') });
+  });
+
   it('takes no writes at its source any more, and a second move says where it is', async () => {
     const { folder, from, to } = await makeWorld();
     const ends = ['--from', from, '--to', to];
