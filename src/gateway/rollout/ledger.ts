@@ -4,6 +4,7 @@ import { type Kysely, type Selectable, type SqlBool, sql, type Updateable } from
 import type { DashboardContent } from '../../model/dashboard/dashboard.js';
 import type { Conflict } from '../../model/dashboard/merge/three-way.js';
 import type { Clock } from '../../model/ports.js';
+import { Refusal } from '../../model/refusal.js';
 import { createLeases, type Leases } from '../ledger/leases.js';
 import type { ItemState, Ledger, LedgerTables, RolloutState } from '../ledger/ledger.js';
 import { isAlive } from '../ledger/processes.js';
@@ -62,12 +63,14 @@ const togetherAtMost = 200;
 const insert = async (
   db: Db,
   now: Date,
-  { options, startedBy, ...rollout }: Rollout,
+  given: Rollout,
   items: readonly (TenantDashboard & { readonly cohort: number })[],
 ): Promise<void> => {
+  const { options, startedBy, ...rollout } = given;
   const times = { created_at: now, updated_at: now };
   const row = { ...rollout, ...times, started_by: startedBy, options: JSON.stringify(options) };
   await inTransaction(db, async (inner) => {
+    await assertAlone(inner, given);
     await inner.insertInto('rollouts').values(row).execute();
     for (let start = 0; start < items.length; start += togetherAtMost) {
       const rows = items.slice(start, start + togetherAtMost).map(({ dashboardId, tenantRef, cohort, version }) => ({
@@ -83,6 +86,21 @@ const insert = async (
     }
   });
 };
+
+/**
+ * Its caller holds the lease of the roll-out, so of two that look at one time at least one sees the other. The lock of the
+ * template is held until the transaction ends: by then the row of the first one is stored.
+ */
+const assertAlone = (db: Db, { id, template }: Pick<Rollout, 'id' | 'template'>): Promise<void> =>
+  inTransaction(db, async (inner) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`guestlist rollout/${template}`}, 0))`.execute(inner);
+    const others = inner.selectFrom('rollouts').select('id').where('template', '=', template).where('id', '<>', id);
+    const other = await others.where(leased).limit(1).executeTakeFirst();
+    if (other === undefined) return;
+    throw new Refusal('NOT_SUPPORTED', `Roll-out ${other.id} of this template is running: see its status.`, {
+      reason: 'rollout-state',
+    });
+  });
 
 const addNew = async (db: Db, now: Date, { id, template, version, options }: Rollout): Promise<void> => {
   const copies = dashboardsOf(db)
@@ -182,10 +200,7 @@ const createRolloutRows = (db: Db, leases: Leases, clock: Clock): RolloutRows =>
   },
   lease: (id) => leases.take(leaseName(id)),
   isLeased: (id) => leases.isHeld(leaseName(id)),
-  findLeased: async (template) => {
-    const held = db.selectFrom('rollouts').select('id').where('template', '=', template).where(leased);
-    return (await held.limit(1).executeTakeFirst())?.id;
-  },
+  assertAlone: (rollout) => assertAlone(db, rollout),
   listInterrupted: async () =>
     (await interruptedRollouts(db).selectAll().orderBy('created_at').execute()).map(decodeRollout),
   setState: (id, state) => setState(db, clock.now(), id, state),
@@ -199,6 +214,7 @@ export const createRolloutLedger = (ledger: Pick<Ledger, 'db' | 'self'>, clock: 
     under: ({ write }) => ({
       ...on(db),
       insert: (...given) => write((inner) => on(inner).insert(...given)),
+      assertAlone: (...given) => write((inner) => on(inner).assertAlone(...given)),
       addNew: (...given) => write((inner) => on(inner).addNew(...given)),
       finish: (...given) => write((inner) => on(inner).finish(...given)),
       setState: (...given) => write((inner) => on(inner).setState(...given)),

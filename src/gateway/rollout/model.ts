@@ -96,6 +96,7 @@ export type RolloutRows = {
     template: string,
     page: { readonly after: string; readonly limit: number },
   ) => Promise<readonly TenantDashboard[]>;
+  /** Throws as `assertAlone`. */
   readonly insert: (
     rollout: Rollout,
     items: readonly (TenantDashboard & { readonly cohort: number })[],
@@ -118,8 +119,11 @@ export type RolloutRows = {
   readonly lease: (id: string) => Promise<Lease | undefined>;
   /** Whether a live process holds the roll-out's lease. */
   readonly isLeased: (id: string) => Promise<boolean>;
-  /** Returns the id of the roll-out of this template whose lease a live process holds. */
-  readonly findLeased: (template: string) => Promise<string | undefined>;
+  /**
+   * Throws NOT_SUPPORTED if a live process holds the lease of another roll-out of this template. Needs the lease of this
+   * one: of two that begin at one moment, at most one passes.
+   */
+  readonly assertAlone: (rollout: Pick<Rollout, 'id' | 'template'>) => Promise<void>;
   /**
    * Returns the roll-outs that are not at their end and that no live process works on, the oldest first. Also a finished one
    * that has not reached the copies added at its end, if it is the newest of its template.

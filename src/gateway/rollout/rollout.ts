@@ -253,19 +253,30 @@ const runToEnd = async (deps: RunDeps, rollout: Rollout, lease: Lease, [state, a
   }
 };
 
-const startUnder = (
+/**
+ * Starts work on a roll-out after `claim`, with its lease. Throws if another process runs it, or runs another roll-out of its
+ * template: two would write each other's copies.
+ */
+const startAlone = async (
   deps: RunDeps,
   rollout: Rollout,
-  lease: Lease,
+  claim: (ledger: RolloutLedger) => Promise<void>,
   work: readonly [RolloutState, Work],
-): StartedRollout => ({ id: rollout.id, done: handled(runToEnd(deps, rollout, lease, work)) });
+): Promise<StartedRollout> => {
+  // The lease comes first: a stored roll-out without one counts as interrupted.
+  const lease = await takeLease(deps, rollout.id);
+  try {
+    await claim(deps.ledger.under(lease));
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+  return { id: rollout.id, done: handled(runToEnd(deps, rollout, lease, work)) };
+};
 
-/** Starts work on a roll-out that is stored. Throws if another process runs it. */
-const startStored = async (
-  deps: RunDeps,
-  rollout: Rollout,
-  work: readonly [RolloutState, Work],
-): Promise<StartedRollout> => startUnder(deps, rollout, await takeLease(deps, rollout.id), work);
+/** Starts work on a roll-out that is stored. */
+const startStored = (deps: RunDeps, rollout: Rollout, work: readonly [RolloutState, Work]): Promise<StartedRollout> =>
+  startAlone(deps, rollout, (ledger) => ledger.assertAlone(rollout), work);
 
 const assertNamed = ({ templates }: Policy, template: string): void => {
   if (templates.has(template)) return;
@@ -280,8 +291,6 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
   if (version !== undefined && version !== target.version)
     throw conflict(`Template ${JSON.stringify(template)} has changed (version ${target.version}): plan again.`);
   await assertReadable(deps, policy, target);
-  const running = await deps.ledger.findLeased(template);
-  if (running !== undefined) throw conflict(`Roll-out ${running} of this template is running.`);
   const rollout: Rollout = {
     id: randomUUID(),
     template,
@@ -295,15 +304,8 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
     const cohort = cohortOf(dashboard.tenantRef, options);
     return cohort === undefined ? [] : [{ ...dashboard, cohort }];
   });
-  // The lease comes first: a stored roll-out without one counts as interrupted.
-  const lease = await takeLease(deps, rollout.id);
-  try {
-    await deps.ledger.under(lease).insert(rollout, items);
-  } catch (error) {
-    await lease.release();
-    throw error;
-  }
-  return startUnder({ ...deps, policy }, rollout, lease, ['running', (run) => applyAll(run, policy)]);
+  const work = ['running', (run: Run) => applyAll(run, policy)] as const;
+  return startAlone({ ...deps, policy }, rollout, (ledger) => ledger.insert(rollout, items), work);
 };
 
 /**
