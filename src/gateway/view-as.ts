@@ -6,6 +6,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../model/ports.js';
+import { Refusal } from '../model/refusal.js';
 import type { Unchanging } from '../platform/http/interface/callable.js';
 import { identifier } from '../platform/http/interface/fields.js';
 import type { Audit } from './audit/audit.js';
@@ -15,6 +16,7 @@ import { identifierOf, type Session } from './authenticate/signed-session.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps, nobody } from './embed-token.js';
 import { createPolicyStep } from './policy/decide.js';
+import type { Provision } from './provision/provision.js';
 import { noteNothing } from './recipients.js';
 
 const subject = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, 'the user, as text of at most 255 characters');
@@ -39,6 +41,8 @@ export const viewed = z.object({
   clientId: z.string(),
   /** The rules and restrictions that decided, with `file:line:column` of each. */
   because: z.array(z.object({ kind: z.enum(['rule', 'restriction']), name: z.string(), at: z.string() })),
+  /** Templates that the user may open and that the tenant has no copy of, because who looks may create none. */
+  missing: z.array(z.string()),
   serviceUrl: z.string(),
 });
 type Viewed = Unchanging<z.output<typeof viewed>>;
@@ -47,6 +51,8 @@ export type Viewing = {
   /** Who looks, as the audit names this person. */
   readonly by: string;
   readonly requestId: string;
+  /** Whether this person may create dashboards of tenants. Without it, a view shows those that exist. */
+  readonly mayProvision: boolean;
 };
 
 /** Rejects with the refusals of `POST /embed-token`. */
@@ -71,6 +77,21 @@ const becauseOf = (because: {
 ];
 type Named = { readonly name: string; readonly when: { readonly at: string } };
 
+/** A provisioning step that creates nothing. It puts the templates without a copy into `missing`. */
+const createLookup =
+  ({ findVerified }: Provision, missing: Set<string>): Provision['ensure'] =>
+  async (policy, templates, clientId) => {
+    const found = await findVerified(policy, templates, clientId);
+    for (const { template } of templates)
+      if (!found.some((dashboard) => dashboard.template === template)) missing.add(template);
+    if (found.length > 0 || templates.length === 0) return found;
+    throw new Refusal(
+      'NOT_FOUND',
+      `This tenant has none of the dashboards that the user may open: ${[...missing].join(', ')}. Your roles do not create dashboards. They are created at the user's first login, or by someone with the role publisher or support.`,
+      { reason: 'view-without-dashboards' },
+    );
+  };
+
 type Options = {
   readonly steps: EmbedTokenSteps;
   readonly requestAudit: Pick<RequestAudit, 'minted'>;
@@ -80,11 +101,14 @@ type Options = {
 
 export const createViewAs =
   ({ steps, requestAudit, audit, clock }: Options): ViewAs =>
-  async ({ clientId, claims, at, embeds }, { by, requestId }) => {
+  async ({ clientId, claims, at, embeds }, { by, requestId, mayProvision }) => {
     const session = sessionOf(claims, clock.now());
     const moment = at === undefined ? clock : { now: () => new Date(at) };
+    const missing = new Set<string>();
+    const { provision } = steps;
     const own: EmbedTokenSteps = {
       ...steps,
+      provision: mayProvision ? provision : { ...provision, ensure: createLookup(provision, missing) },
       identity: () => session,
       limits: noLimits,
       tenant: () => ({ clientId, own: [clientId] }),
@@ -103,5 +127,5 @@ export const createViewAs =
     if ('error' in outcome) throw outcome.error;
     const { because } = outcome.context;
     const answer: EmbedTokenAnswer = JSON.parse(outcome.body);
-    return { ...answer, clientId, because: because === undefined ? [] : becauseOf(because) };
+    return { ...answer, clientId, because: because === undefined ? [] : becauseOf(because), missing: [...missing] };
   };

@@ -366,6 +366,7 @@ const ownReasons = [
   'values-of-another-guest',
   'view-choices',
   'view-of-another-user',
+  'view-without-dashboards',
   'waited-too-long',
   'webhook-id-reused',
   'where-of-the-host',

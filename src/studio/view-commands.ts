@@ -13,6 +13,7 @@ import {
   type RunBy,
   readBy,
 } from '../gateway/common/admin-command.js';
+import { provisionTenantsCommand } from '../gateway/provision/commands.js';
 import { type ViewAs, viewAsInput, viewed } from '../gateway/view-as.js';
 import { canonicalJson } from '../model/canonical-json.js';
 import { definitionSqlParts } from '../model/dashboard/content-sql.js';
@@ -24,6 +25,7 @@ import { Refusal } from '../model/refusal.js';
 import type { Authenticate } from '../platform/http/wire/admission.js';
 import { authoredMetric } from '../service/dashboards/contract/author-previews.js';
 import { encodeReply, queryMetric } from '../service/metrics/contract.js';
+import { mayCall } from './access.js';
 import type { Views } from './views.js';
 
 export const openView = declareCommand(
@@ -95,7 +97,9 @@ export const viewCommands = (parts: ViewParts): readonly AdminCommand[] => {
     /** Answers like `POST /embed-token`, with a sealed view instead of the token. */
     adminCommand(openView, async (input, by) => {
       const { session, requestId } = askedIn(by);
-      const { token, serviceUrl: _, ...viewed } = await viewAs(input, { by: nameInRecords(session.person), requestId });
+      const mayProvision = mayCall(by, provisionTenantsCommand);
+      const viewing = { by: nameInRecords(session.person), requestId, mayProvision };
+      const { token, serviceUrl: _, ...viewed } = await viewAs(input, viewing);
       return { ...viewed, token: views.seal(token, session), serviceUrl: '/studio/as' };
     }),
     adminCommand(previewMetric, async ({ view, ...metric }, by, signal) => {

@@ -106,7 +106,7 @@ describe('the right of a user who is away', () => {
 
   test('is not decided by a view of an operator', async () => {
     const { viewAs, right, ledger } = await start();
-    const viewing = { by: 'link operator', requestId: 'the-view', from: { headers: {} } as never };
+    const viewing = { by: 'link operator', requestId: 'the-view', mayProvision: true };
     await viewAs(viewAsInput.parse({ clientId: 'LAX', claims: analyst }), viewing);
     expect(await ledger.db.selectFrom('recipients').selectAll().execute()).toEqual([]);
     expect(await right()).toBeNull();

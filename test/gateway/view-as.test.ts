@@ -5,10 +5,10 @@ import { exportAudit, exportInput } from '../../src/gateway/audit/read.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import { viewAsInput } from '../../src/gateway/view-as.js';
 import { analyst, regional, startGateway } from './harness.js';
+import { policyOf } from './policies.js';
 import { bodyOf, claimsOf, documentOf, policyModel, user } from './policy-models.js';
 
-const from = { headers: {} } as never;
-const viewing = { by: 'link operator', requestId: 'the-view', from };
+const viewing = { by: 'link operator', requestId: 'the-view', mayProvision: true };
 const inputOf = (clientId: string, claims: object, more: object = {}) =>
   viewAsInput.parse({ clientId, claims, ...more });
 
@@ -53,6 +53,31 @@ test('a view has the restrictions of the claims that it names, and nothing more 
     code: 'EMBED_NOT_GRANTED',
   });
   expect(upstream.calls.length).toBe(minted);
+});
+
+test('a view of someone who may not provision creates nothing, and names what the tenant lacks', async () => {
+  const { viewAs, upstream, ledger } = await startGateway({
+    policy: policyOf({ rules: [{ name: 'all', when: 'true', grant: { templates: ['delays', 'routes'] } }] }),
+  });
+  const looking = { ...viewing, mayProvision: false };
+  const rows = async () => [
+    await ledger.db.selectFrom('tenants').selectAll().execute(),
+    await ledger.db.selectFrom('dashboards').selectAll().execute(),
+  ];
+  const before = await rows();
+  await expect(viewAs(inputOf('LAX', analyst), looking)).rejects.toMatchObject({
+    ...{ code: 'NOT_FOUND', reason: 'view-without-dashboards' },
+    message: expect.stringContaining('may open: delays, routes. Your roles do not create dashboards.'),
+  });
+  expect([await rows(), upstream.calls.filter(({ method }) => method !== 'GET')]).toEqual([before, []]);
+  const one = await viewAs(inputOf('LAX', analyst, { embeds: ['delays'] }), viewing);
+  expect([one.embeds.map(({ id }) => id), one.missing]).toEqual([['delays--LAX'], []]);
+  const created = await rows();
+  const seen = await viewAs(inputOf('LAX', analyst), looking);
+  expect([seen.embeds.map(({ id }) => id), seen.missing]).toEqual([['delays--LAX'], ['routes']]);
+  expect(await rows()).toEqual(created);
+  const whole = await viewAs(inputOf('LAX', analyst), viewing);
+  expect([whole.embeds.map(({ id }) => id), whole.missing]).toEqual([['delays--LAX', 'routes--LAX'], []]);
 });
 
 test('a view of a suspended tenant is refused, as its users are', async () => {

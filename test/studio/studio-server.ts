@@ -315,6 +315,7 @@ export const startStudioServer = async (
         serviceUrl: '',
         clientId,
         because: [],
+        missing: [],
       },
     }),
     authoring: {

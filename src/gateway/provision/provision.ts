@@ -25,7 +25,7 @@ import {
   type ProvisionedDashboard,
 } from './ensure-dashboard.js';
 import type { CopyLocation, DashboardRow, TenantDashboards } from './ledger.js';
-import { createProvisionLedger } from './ledger.js';
+import { createProvisionLedger, isVerifiedAt } from './ledger.js';
 import { type BringToPublished, createMakeDashboard, tenantDeleted } from './make-dashboard.js';
 import type { TemplateVersion } from './verify-copy.js';
 
@@ -51,6 +51,15 @@ export type Provision = {
     templates: readonly Template[],
     clientId: string,
     requestId?: string,
+  ) => Promise<readonly ProvisionedDashboard[]>;
+  /**
+   * Returns those of the copies that exist and are verified, in the order of `templates`. Makes and verifies none. Throws
+   * as `ensure` does for the client.
+   */
+  readonly findVerified: (
+    policy: Policy,
+    templates: readonly Template[],
+    clientId: string,
   ) => Promise<readonly ProvisionedDashboard[]>;
   /** Whether all these copies are verified in this process's memory, so that `ensure` needs no I/O. */
   readonly areVerified: (policy: Policy, templates: readonly Template[], clientId: string) => boolean;
@@ -147,6 +156,19 @@ const createParts = (options: ProvisionOptions) => ({
 });
 type Parts = ReturnType<typeof createParts>;
 
+const createFindVerified =
+  ({ ledger }: ProvisionOptions, { provisioned, placeOf }: Parts): Provision['findVerified'] =>
+  async (policy, templates, clientId) => {
+    const { place } = placeOf(policy);
+    const { state, dashboards } = await provisioned.read(ledger.refOf(clientId));
+    if (state === 'deleted') throw tenantDeleted();
+    return templates.flatMap(({ template, name }) => {
+      const id = copyIdOf(template, clientId);
+      const row = dashboards.find((one) => one.template === template);
+      return isVerifiedAt(row, place) ? [{ id, name, template }] : [];
+    });
+  };
+
 /** Creates the provisioning step. Concurrent requests for one copy share one attempt to make it. */
 export const createProvision = (options: ProvisionOptions): Provision => {
   const parts = createParts(options);
@@ -166,6 +188,7 @@ export const createProvision = (options: ProvisionOptions): Provision => {
       }
       return granted(await settle({ policy, templates, clientId, requestId }));
     },
+    findVerified: createFindVerified(options, parts),
     forget: async (dashboards, clientId) => {
       memory.forget(clientId);
       index.forget();

@@ -204,6 +204,9 @@ class DashboardScreen extends Screen<Data> {
       return html`<div class="failure" role="alert"><p>${nameOf(seen.viewer)} sees nothing: ${seen.refusal}</p></div>`;
     const id = this.#copyOf(data, seen.view);
     if (id !== undefined) return show(seen.view, id, seen.viewer);
+    if (seen.view.missing.includes(data.template.dashboardId))
+      return html`<div class="empty"><h2>${nameOf(seen.viewer)} has no copy of this dashboard yet</h2>
+        <p>The policy grants it. The copy is created at the user's first login, or when someone with the role publisher or support opens this view: your roles create none.</p></div>`;
     return html`<div class="empty"><h2>${nameOf(seen.viewer)} does not see this dashboard</h2>
       <p>No rule of the policy grants it to this user. What is granted: ${seen.view.embeds.map(({ name }) => name).join(', ') || 'nothing'}.</p>
       ${because(seen.view)} ${link(addressOf('policy'), 'Open the policy')}</div>`;
