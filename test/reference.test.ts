@@ -1,5 +1,5 @@
 /** The generated files are up to date. `npm run docs` writes them. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
   renderCommandsPage,
@@ -8,6 +8,7 @@ import {
   renderSettingsFile,
   renderVariables,
 } from '../src/cli/reference.js';
+import { chartTypes } from '../src/model/dashboard/chart.js';
 import { logChapters } from '../src/model/log-events.js';
 import { renderChartGallery } from './chart-gallery.js';
 import { type Manifest, renderElementsPage } from './elements-page.js';
@@ -32,6 +33,16 @@ const generated: readonly (readonly [string, () => string | Promise<string>])[] 
 
 test.each(generated)('%s is what `npm run docs` writes', async (file, render) => {
   await expect(await render()).toMatchFileSnapshot(`../${file}`);
+});
+
+test('every chart type has an example and a picture in the gallery', () => {
+  const gallery = renderChartGallery();
+  const chapters = gallery.split(/^## /m).slice(1);
+  expect(chapters.map((chapter) => /^`(\w+)`/.exec(chapter)?.[1])).toEqual([...chartTypes]);
+  for (const [at, type] of chartTypes.entries()) {
+    expect(chapters[at]).toContain(`"type": "${type}"`);
+    expect(existsSync(new URL(`../docs/images/charts/${type}.png`, import.meta.url)), type).toBe(true);
+  }
 });
 
 test('every setting of docs/reference/configuration.md has a meaning', () => {

@@ -264,6 +264,11 @@ describe('relationships', () => {
       { parentColumnName: 'paid' },
       'relationships[0].parentColumnName: got string "paid", expected a column that the datamart has of table "sales"',
     ],
+    [
+      'columns are not taken for those of the other end',
+      { parentTableName: bySale.childTableName, childTableName: bySale.parentTableName },
+      'has it: are parent and child swapped? cardinality is read from the parent to the child',
+    ],
     ['the child column too', { childColumnName: 'ID' }, 'relationships[0].childColumnName'],
     ['cardinality is one of four', { cardinality: 'many' }, 'relationships[0].cardinality'],
     ['join is one of four', { join: 'CROSS JOIN' }, 'relationships[0].join'],

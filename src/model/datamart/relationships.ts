@@ -44,6 +44,14 @@ const tableFault = (path: string, name: string, meant: readonly DatamartTable[])
   return [faultOf(path, name, rule)];
 };
 
+/** Authors take the two ends for each other: a foreign key's table is the parent, with ManyToOne. */
+const swapHint = (end: 'parent' | 'child', draft: RelationshipDraft, tables: NamedTables): string => {
+  const other = draft[end === 'parent' ? 'childTableName' : 'parentTableName'];
+  const [table] = tables.get(other) ?? [];
+  if (!table?.columns.some(({ columnName }) => columnName === draft[`${end}ColumnName`])) return '';
+  return `. Table ${JSON.stringify(other)} has it: are parent and child swapped? cardinality is read from the parent to the child`;
+};
+
 const endFaults = (
   path: string,
   end: 'parent' | 'child',
@@ -58,7 +66,8 @@ const endFaults = (
   const column = table.columns.find((candidate) => candidate.columnName === columnName);
   if (column !== undefined && column.isCustomColumn !== true) return [];
   const rule = `a column that the datamart has of table ${JSON.stringify(tableName)}`;
-  return [faultOf(`${path}.${end}ColumnName`, columnName, column === undefined ? rule : `${rule}, and no custom one`)];
+  const expected = column === undefined ? `${rule}${swapHint(end, draft, tables)}` : `${rule}, and no custom one`;
+  return [faultOf(`${path}.${end}ColumnName`, columnName, expected)];
 };
 
 /** Returns all faults of the relationships over these tables. */

@@ -179,12 +179,18 @@ export const newTenancySettings = z
   .superRefine(checkTableTenancy);
 
 export const relationship = z.strictObject({
-  parentTableName: identifier.describe('`schema.table`, or only the table name if it is unique.'),
-  parentColumnName: identifier,
-  childTableName: identifier,
-  childColumnName: identifier,
+  parentTableName: identifier.describe(
+    'The table that `cardinality` is read from: with ManyToOne, many of its rows have one row of the child table. For a foreign key, that is the table with the key. `schema.table`, or only the table name if it is unique.',
+  ),
+  parentColumnName: identifier.describe('The column of the parent table, such as the foreign key.'),
+  childTableName: identifier.describe(
+    'The table that `cardinality` is read to: for a foreign key with ManyToOne, the table that the key names.',
+  ),
+  childColumnName: identifier.describe('The column of the child table, such as its primary key.'),
   relationshipName: identifier,
-  cardinality: cardinality.nullish(),
+  cardinality: cardinality
+    .nullish()
+    .describe('From the parent table to the child table. If missing, a primary or unique key may prove it.'),
   join: join.nullish().describe('Defaults to LEFT JOIN.'),
 });
 
