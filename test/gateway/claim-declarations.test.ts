@@ -7,7 +7,7 @@ import type { Session } from '../../src/gateway/authenticate/signed-session.js';
 import { ClaimTypeFault, parseClaimType, readClaimType, writeClaimType } from '../../src/gateway/policy/claim-type.js';
 import { celClaims, misfits } from '../../src/gateway/policy/claim-values.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
-import { createCompilers } from '../../src/gateway/policy/expression.js';
+import { createCompilers, explainMisfits } from '../../src/gateway/policy/expression.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
@@ -237,8 +237,49 @@ describe('an expression reads', () => {
     expect(tenantOf('string(claims.deep.a.b.c)', unsafe)).toBe('INVALID_REQUEST_BODY');
     expect(tenantOf('string(claims.deep.a.b.c)', { deep: { a: { b: { c: 1 } } } })).toBe('1');
     const { claims } = loadPolicy(policyText('claims.org_id'), 'p.yaml');
-    expect(misfits(unsafe, claims)).toEqual(new Map([['deep', 'deep.a.b.c']]));
+    const misfit = { place: 'deep.a.b.c', expected: 'a whole number', given: 'a number' };
+    expect(misfits(unsafe, claims)).toEqual(new Map([['deep', misfit]]));
     expect(tenantOf('claims.o.id', { o: { id: 'a', rol: 1, other: 2 ** 60 } })).toBe('NO_TENANT');
+  });
+});
+
+describe('a claim of another type', () => {
+  const { claims: schema } = loadPolicy(policyText('claims.org_id'), 'p.yaml');
+  it.each<[object, string]>([
+    [{ org_id: ['a'] }, 'org_id: text was expected, a list came'],
+    [{ org_id: 7 }, 'org_id: text was expected, a number came'],
+    [{ org_id: 'x'.repeat(10_000) }, 'org_id: text was expected, text of more than '],
+    [{ groups: { a: 1 } }, 'groups: text or a list of texts was expected, an object came'],
+    [{ memberships: 'abc' }, 'memberships: a list was expected, text came'],
+    [{ memberships: [{ id: 'a' }, {}] }, 'memberships[1].id: text was expected, nothing came'],
+    [{ organization: ['a'] }, 'organization: an object was expected, a list came'],
+    [{ deep: { a: { b: { c: true } } } }, 'deep.a.b.c: a whole number was expected, true or false came'],
+    [{ o: null }, 'o: an object was expected, null came'],
+  ])('is named with its place, what was expected and what came, and without its value: %j', (claims, words) => {
+    const [name = ''] = Object.keys(claims);
+    expect(explainMisfits(`claims.${name}`, { ...claims }, schema)).toEqual([
+      expect.stringContaining(`Claim ${words}`),
+    ]);
+    expect(explainMisfits('claims.realm_access', { ...claims }, schema)).toEqual([]);
+  });
+
+  it('is named by the refusal of a tenant and of a rule that read it, for developers', () => {
+    const messageOf = (work: () => unknown): string => {
+      try {
+        work();
+      } catch (error) {
+        if (error instanceof Refusal) return error.message;
+        throw error;
+      }
+      return '';
+    };
+    const words = 'Claim memberships: a list was expected, text came.';
+    const policy = loadPolicy(policyText('claims.memberships.map(m, m.id)'), 'p.yaml');
+    const session = sessionOf({ memberships: 'abc' });
+    expect(messageOf(() => tenantStep(policy, session, undefined))).toMatch(new RegExp(`its claims. ${words}$`));
+    const rules = policyText('claims.org_id').replace('when: "true"', 'when: user.claims.memberships.size() > 0');
+    const decide = createPolicyStep({ now: () => new Date(0) });
+    expect(messageOf(() => decide(loadPolicy(rules, 'p.yaml'), session, 'a', {}))).toMatch(new RegExp(`${words}$`));
   });
 });
 

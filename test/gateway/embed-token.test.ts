@@ -197,6 +197,17 @@ describe('POST /embed-token', () => {
     expect(lines.at(-1)?.detail).toContain('"delays--LAX"');
   });
 
+  it('logs with which issuer and key a signature was verified that did not fit, and tells the caller nothing of it', async () => {
+    const { refused, lines } = await startGateway();
+    const { message } = await refused(sign({ ...analyst, iss: 'guestlist-demo' }, 'x'.repeat(40), { keyid: 'k7' }));
+    expect(message).not.toMatch(/signature|guestlist-demo|k7/);
+    expect(lines.find(({ code }) => code === 'SESSION_INVALID')).toMatchObject({
+      reason: 'session-not-verified',
+      cause:
+        'token refused: not-verified (invalid signature); the signature was to fit issuer "guestlist-demo", with "HS256" and key id "k7"',
+    });
+  });
+
   it('answers 400 with the name of a claim that JSON may have rounded, and mints nothing', async () => {
     const { refused, upstream, lines } = await startGateway();
     for (const [claims, name] of [

@@ -80,8 +80,8 @@ const claimNotes = ({ claims }: Policy, { claims: given }: PolicyCase): readonly
   const unread = Object.keys(given).filter((name) => !Object.hasOwn(claims, name) && !registered.includes(name));
   return [
     ...[...misfits(given, claims)].map(
-      ([name, place]) =>
-        `Claim "${name}" is no ${claims[name]}, as the policy declares it${place === name ? '' : ` (at ${place})`}: what reads it is undecided.`,
+      ([name, { place, expected, given: came }]) =>
+        `Claim "${name}" is no ${claims[name]}, as the policy declares it: at ${place} ${expected} was expected, ${came} came. What reads it is undecided.`,
     ),
     ...unread.map((name) => `The policy declares no claim "${name}" (session.claims), so it is never read.`),
   ];

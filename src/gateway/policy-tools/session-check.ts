@@ -47,10 +47,23 @@ const timeOf = (value: unknown): string =>
 
 const causeOf = ({ cause }: JwtFault): string => (cause instanceof Error ? `: ${cause.message}` : '');
 
+/** What a token is verified with: the issuer's keys, or those of its key id. */
+const choiceOf = (selected: JwtIssuer | undefined, { algorithm, keyId }: UnverifiedJwt['header']): string => {
+  const name = selected?.issuer ?? null;
+  const issuer = name === null ? 'the issuer without a name' : `the issuer ${JSON.stringify(name)}`;
+  return `${issuer}, by ${algorithm} with ${keyId === null ? 'no key id' : `the key id ${JSON.stringify(keyId)}`}`;
+};
+
+const signatureMend = (algorithm: string): string =>
+  algorithm.startsWith('HS')
+    ? 'Compare the secret of the issuer with the one that the login signs with'
+    : 'The token may be of another environment of the issuer';
+
 const mendOf = (fault: JwtFault, read: UnverifiedJwt | null, { issuers }: SessionCheckOptions): string => {
   const { iss, exp, nbf, iat } = read?.claims ?? {};
   const { algorithm = '', keyId = null } = read?.header ?? {};
   const selected = selectedBy(issuers, iss);
+  const chosen = choiceOf(selected, { algorithm, keyId });
   const mends: Readonly<Record<JwtFaultReason, string>> = {
     malformed: `it is no signed JWT with "exp"${causeOf(fault)}. Give the token that your login issues, whole; an opaque session needs an issuer with "ask"`,
     'too-long': 'it has more than 8,192 characters: let the login put fewer claims into it',
@@ -59,7 +72,7 @@ const mendOf = (fault: JwtFault, read: UnverifiedJwt | null, { issuers }: Sessio
     'algorithm-not-allowed': `it is signed with ${algorithm}, and the issuer's algorithms are ${listed(selected?.algorithms ?? [])}: add ${algorithm} to them if the issuer signs so`,
     'unknown-key': `the issuer has no key ${JSON.stringify(keyId)} for ${algorithm}: the token may be of another environment of the issuer, or the key was withdrawn`,
     'keys-unavailable': `the keys of the issuer cannot be read${causeOf(fault)}`,
-    'not-verified': `the signature, the issuer or the audience is wrong${causeOf(fault)}. Its "aud" is ${JSON.stringify(read?.claims.aud)}, and ${selected?.audience === undefined ? 'none is required' : `${listed([selected.audience].flat())} is required`}`,
+    'not-verified': `the signature, the issuer or the audience does not fit ${chosen}${causeOf(fault)}. ${signatureMend(algorithm)}. Its "aud" is ${JSON.stringify(read?.claims.aud)}, and ${selected?.audience === undefined ? 'none is required' : `${listed([selected.audience].flat())} is required`}`,
     expired: `it ended at ${timeOf(exp)}: log in again`,
     'not-yet-valid': `it begins at ${timeOf(nbf)}: compare the clocks of the login and of this machine`,
     'issued-in-the-future': `it was issued at ${timeOf(iat)}: compare the clocks of the login and of this machine`,

@@ -215,8 +215,34 @@ export const unsafeClaims = (claims: JwtClaims, schema: ClaimSchema): readonly s
     Object.hasOwn(claims, name) && hasUnsafeNumber(claims[name], type) ? [name] : [],
   );
 
-/** Returns the place at which a value does not fit its type, such as `o.roles[2]`; undefined if it fits. */
-const findMisfit = (value: unknown, type: ClaimType, path: string): string | undefined => {
+/** A value that does not fit its declaration, and the place of it, such as `o.roles[2]`. It has no value of a claim. */
+export type Misfit = { readonly place: string; readonly expected: string; readonly given: string };
+
+const expectedWords: Readonly<Record<ClaimType['kind'], string>> = {
+  string: 'text',
+  int: 'a whole number',
+  double: 'a number',
+  bool: 'true or false',
+  texts: 'text or a list of texts',
+  list: 'a list',
+  map: 'an object',
+  object: 'an object',
+};
+
+const ofTooMany = (size: number, most: number, one: string, many: string): string =>
+  size > most ? `${one} of more than ${most} ${many}` : one;
+
+const givenWords = (value: unknown): string => {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (typeof value === 'string') return ofTooMany(value.length, maxClaimText, 'text', 'characters');
+  if (Array.isArray(value)) return ofTooMany(value.length, maxClaimList, 'a list', 'items');
+  if (isRecord(value)) return ofTooMany(Object.keys(value).length, maxClaimList, 'an object', 'members');
+  return typeof value === 'number' ? 'a number' : 'true or false';
+};
+
+/** Returns where and how a value does not fit its type; undefined if it fits. */
+const findMisfit = (value: unknown, type: ClaimType, path: string): Misfit | undefined => {
   if (type.kind === 'list' && Array.isArray(value) && value.length <= maxClaimList) {
     for (const [index, item] of value.entries()) {
       const found = findMisfit(item, type.of, `${path}[${index}]`);
@@ -240,15 +266,17 @@ const findMisfit = (value: unknown, type: ClaimType, path: string): string | und
     }
     return undefined;
   }
-  return planType(type, []).convert(value, false) === mismatch ? path : undefined;
+  if (planType(type, []).convert(value, false) !== mismatch) return undefined;
+  return { place: path, expected: expectedWords[type.kind], given: givenWords(value) };
 };
 
-/** Returns where each claim that does not fit its declaration fails, by the claim's name. */
-export const misfits = (claims: JwtClaims, schema: ClaimSchema): ReadonlyMap<string, string> => {
+/** Returns where and how each claim that does not fit its declaration fails, by the claim's name. */
+export const misfits = (claims: JwtClaims, schema: ClaimSchema): ReadonlyMap<string, Misfit> => {
   const read = celClaims(claims, schema);
-  return new Map(
-    [...claimPlan(schema).types].flatMap(([name, type]) =>
-      read[name] === mismatch ? [[name, findMisfit(claims[name], type, name) ?? name]] : [],
-    ),
-  );
+  const found = new Map<string, Misfit>();
+  for (const [name, type] of claimPlan(schema).types) {
+    const misfit = read[name] === mismatch ? findMisfit(claims[name], type, name) : undefined;
+    if (misfit !== undefined) found.set(name, misfit);
+  }
+  return found;
 };

@@ -28,7 +28,13 @@ import {
   type Restriction,
   restrictionOf,
 } from './combine.js';
-import { type Expression, ExpressionFault, type PolicyVariables, refuseUnsafeClaim } from './expression.js';
+import {
+  type Expression,
+  ExpressionFault,
+  explainMisfits,
+  type PolicyVariables,
+  refuseUnsafeClaim,
+} from './expression.js';
 import { maxClaimList } from './expression-cost.js';
 import { celMoment } from './moment.js';
 import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy.js';
@@ -83,14 +89,17 @@ export type Decide = (policy: Policy, session: Session, clientId: string, asked:
 
 /**
  * Returns the refusal of a policy that cannot be evaluated. `cause` is for the log only, since it can tell one user
- * about another's rules.
+ * about another's rules. `hints`: sentences for developers.
  */
-export const undecided = (reason: Reason<'POLICY_UNDECIDED'>, cause: unknown): Refusal =>
-  new Refusal(
-    'POLICY_UNDECIDED',
-    "The policy could not be decided for this user, so nothing is shown. The gateway's log names the expression and the reason.",
-    { reason, cause },
-  );
+export const undecided = (
+  reason: Reason<'POLICY_UNDECIDED'>,
+  cause: unknown,
+  hints: readonly string[] = [],
+): Refusal => {
+  const said =
+    "The policy could not be decided for this user, so nothing is shown. The gateway's log names the expression and the reason.";
+  return new Refusal('POLICY_UNDECIDED', [said, ...hints].join(' '), { reason, cause });
+};
 
 const guarded = <T>(policy: Policy, session: Session, work: () => T): T => {
   try {
@@ -98,7 +107,7 @@ const guarded = <T>(policy: Policy, session: Session, work: () => T): T => {
   } catch (error) {
     if (error instanceof ExpressionFault) {
       refuseUnsafeClaim(error.source, session.claims, policy.claims, error);
-      throw undecided('expression-failed', error);
+      throw undecided('expression-failed', error, explainMisfits(error.source, session.claims, policy.claims));
     }
     if (error instanceof EmptyIntersection) throw undecided('empty-intersection', error);
     if (error instanceof SourcesDisagree) throw undecided('sources-disagree', error);

@@ -7,7 +7,7 @@ import { type ASTNode, TypeError as CheckError, Environment, ParseError } from '
 import { safeAsText } from '../../model/filter/exact-number.js';
 import { Refusal } from '../../model/refusal.js';
 import type { JwtClaims } from '../../platform/keys/jwt.js';
-import { type CelClaims, type ClaimPlan, type ClaimSchema, claimPlan, unsafeClaims } from './claim-values.js';
+import { type CelClaims, type ClaimPlan, type ClaimSchema, claimPlan, misfits, unsafeClaims } from './claim-values.js';
 import {
   evaluationsOverTime,
   expressionCost,
@@ -262,6 +262,15 @@ export const compileOfEvent: Compile<EventVariables> = compileIn(
 /** Whether the expression names the claim. A name in a text of it counts too. */
 const isNamed = (source: string, name: string): boolean =>
   /\W/.test(name) ? source.includes(name) : source.split(/\W+/).includes(name);
+
+/**
+ * Says which claims that the expression names have another type than the policy declares, as sentences for developers
+ * without a value of a claim. Empty: none has.
+ */
+export const explainMisfits = (source: string, claims: JwtClaims, schema: ClaimSchema): readonly string[] =>
+  [...misfits(claims, schema)].flatMap(([name, { place, expected, given }]) =>
+    isNamed(source, name) ? [`Claim ${place}: ${expected} was expected, ${given} came.`] : [],
+  );
 
 /**
  * Throws INVALID_REQUEST_BODY if the expression reads such a claim, whatever type the policy declares. `cause` is why the

@@ -11,7 +11,7 @@ import type { Session } from '../authenticate/signed-session.js';
 import type { ForgetClient } from '../common/eraser.js';
 import type { Reason } from '../common/reasons.js';
 import { celClaims } from '../policy/claim-values.js';
-import { refuseUnsafeClaim } from '../policy/expression.js';
+import { explainMisfits, refuseUnsafeClaim } from '../policy/expression.js';
 import type { Policy } from '../policy/policy.js';
 import { PolicyFaults } from '../policy/source.js';
 import type { TenantTable } from '../policy/tenant-csv.js';
@@ -92,8 +92,10 @@ const evaluate = ({ tenant: { key }, claims }: Policy, session: Claimed): unknow
     value = key.evaluate({ claims: celClaims(session.claims, claims, session.isPartial) });
   } catch (cause) {
     refuseUnsafeClaim(key.source, session.claims, claims, cause);
+    const misfits = explainMisfits(key.source, session.claims, claims);
+    const mend = misfits.length === 0 ? ['Issue sessions with that claim.'] : misfits;
     return refuse(
-      `The session names no organisation: the policy's tenant expression "${key.source}" gives nothing for its claims. Issue sessions with that claim.`,
+      `The session names no organisation: the policy's tenant expression "${key.source}" gives nothing for its claims. ${mend.join(' ')}`,
       'tenant-undecided',
       cause,
     );

@@ -44,13 +44,14 @@ export type JwtFaultReason =
   | 'not-yet-valid'
   | 'issued-in-the-future';
 
-/** Thrown if a token is not accepted. `reason` and the cause are only for the log. */
+/** Thrown if a token is not accepted. `reason`, the message and the cause are only for the log. */
 export class JwtFault extends Error {
   override readonly name = 'JwtFault';
   readonly reason: JwtFaultReason;
 
-  constructor(reason: JwtFaultReason, cause?: unknown) {
-    super(`token refused: ${reason}`, cause === undefined ? undefined : { cause });
+  /** `of`: what the token was verified with, for the message. */
+  constructor(reason: JwtFaultReason, cause?: unknown, of = '') {
+    super(`token refused: ${reason}${of}`, cause === undefined ? undefined : { cause });
     this.reason = reason;
   }
 }
@@ -95,7 +96,8 @@ const issuerOf = (issuers: readonly JwtIssuer[], claimed: string | null): JwtIss
   const found =
     issuers.find(({ issuer }) => issuer !== null && issuer === claimed) ??
     issuers.find(({ issuer }) => issuer === null);
-  if (found === undefined) throw new JwtFault('unknown-issuer');
+  if (found === undefined)
+    throw new JwtFault('unknown-issuer', undefined, `; its "iss" is ${JSON.stringify(claimed?.slice(0, 200) ?? null)}`);
   return found;
 };
 
@@ -190,6 +192,13 @@ const verifyWithAny = async (token: string, keys: readonly KeyObject[], pinned: 
   throw fault ?? new JwtFault('unknown-key');
 };
 
+/** Which signature was verified: with the keys of which issuer, by which algorithm, and by which key of the header. */
+const describeChoice = ({ issuer }: JwtIssuer, { algorithm, kid }: Claimed): string => {
+  const named = issuer === null ? 'the issuer without a name' : `issuer ${JSON.stringify(issuer)}`;
+  const key = kid === null ? 'no key id' : `key id ${JSON.stringify(kid)}`;
+  return `; the signature was to fit ${named}, with ${JSON.stringify(algorithm.slice(0, 20))} and ${key}`;
+};
+
 /**
  * Verifies signature, issuer, audience, `exp` (required), `nbf` and `iat`. Rejects with JwtFault. Calls
  * `assertMayVerify`, which may throw, before it looks for a key.
@@ -202,11 +211,17 @@ export const verifyJwt = async (
 ): Promise<VerifiedJwt> => {
   const claimed = claimedBy(token);
   const issuer = issuerOf(issuers, claimed.issuer);
-  const algorithm = algorithmOf(issuer, claimed.algorithm);
-  // The expensive steps come last. A malformed token was already refused above.
-  assertMayVerify();
-  const keys = await issuer.keys.find(claimed.kid, algorithm);
-  return verifyWithAny(token, keys, { issuer, algorithm, nowSeconds });
+  try {
+    const algorithm = algorithmOf(issuer, claimed.algorithm);
+    // The expensive steps come last. A malformed token was already refused above.
+    assertMayVerify();
+    const keys = await issuer.keys.find(claimed.kid, algorithm);
+    return await verifyWithAny(token, keys, { issuer, algorithm, nowSeconds });
+  } catch (error) {
+    if (!(error instanceof JwtFault)) throw error;
+    const why = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+    throw new JwtFault(error.reason, error.cause, `${why}${describeChoice(issuer, claimed)}`);
+  }
 };
 
 /** Checks the times of a token that was verified before. Throws the same JwtFault as `verifyJwt` would now. */
