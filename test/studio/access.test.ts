@@ -726,6 +726,14 @@ describe('a view as a tenant’s user', () => {
     return data.token;
   };
 
+  test.each(studioRoles)(
+    'creates dashboards of the tenant only for who may create them otherwise: %s',
+    async (role) => {
+      await viewOf(await server.as(personWith([role])));
+      expect(server.looked.at(-1)?.mayProvision).toBe(['owner', 'publisher', 'support'].includes(role));
+    },
+  );
+
   test('holds no token of the user, and reads through the guests’ interface as that user', async () => {
     const view = await viewOf(await server.as(personWith(['support'])));
     expect(view).not.toContain('the-users-token');

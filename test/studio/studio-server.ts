@@ -10,6 +10,7 @@ import { type Answer, type CommandName, gatewayCommands } from '../../src/compos
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { identifierOf } from '../../src/gateway/authenticate/signed-session.js';
 import { adminCommand } from '../../src/gateway/common/admin-command.js';
+import type { Viewing } from '../../src/gateway/view-as.js';
 import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import type { AuthorCaller, Caller } from '../../src/model/guest/caller.js';
 import type { IssuerToken, Person, StudioSession } from '../../src/model/person.js';
@@ -109,6 +110,8 @@ export type StudioServer = {
   readonly searched: Wanted[];
   /** Metrics of authors that reached the service, and as whom. */
   readonly authored: Authored[];
+  /** How views were opened. */
+  readonly looked: Viewing[];
   /** By whom and of what keys were made. */
   readonly made: (readonly [caller: Caller, input: object])[];
   readonly links: ReturnType<typeof createLoginLinks>;
@@ -263,6 +266,7 @@ export const startStudioServer = async (
     createRecheck({ store, openId, clock, times, audit, log }),
   );
   const authored: Authored[] = [];
+  const looked: Viewing[] = [];
   const made: (readonly [Caller, object])[] = [];
   const make = async (caller: Caller, input: object) => {
     made.push([caller, input]);
@@ -306,18 +310,11 @@ export const startStudioServer = async (
     },
   };
   const viewing: Pick<ViewParts, 'viewAs' | 'authoring'> = {
-    viewAs: async ({ clientId }) => ({
-      ...{
-        token: 'the-users-token',
-        expiresAt: '',
-        refreshAfter: '',
-        embeds: [],
-        serviceUrl: '',
-        clientId,
-        because: [],
-        missing: [],
-      },
-    }),
+    viewAs: async ({ clientId }, viewing) => {
+      looked.push(viewing);
+      const times = { expiresAt: '', refreshAfter: '' };
+      return { token: 'the-users-token', ...times, embeds: [], serviceUrl: '', clientId, because: [], missing: [] };
+    },
     authoring: {
       preview: async (caller, { definition }, signal) => {
         authored.push({ caller, definition });
@@ -391,7 +388,7 @@ export const startStudioServer = async (
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   return {
-    ...{ url, dispatched, commands, audited, paused, searched, authored, made, links, sessions },
+    ...{ url, dispatched, commands, audited, paused, searched, authored, looked, made, links, sessions },
     as: async (person) => {
       const { cookie } = await sessions.logIn(person);
       const headers = { cookie: `${studioCookie}=${cookie}` };
