@@ -34,7 +34,7 @@ const endOnFailure = process.env.ISOLATION_SHRINK === '0';
 let stage: Stage;
 let boards: readonly Board[];
 let world: Awaited<ReturnType<typeof startStudioWorld>>;
-/** An author who sees data, and one who does not. */
+/** An author who sees data, and one who does not. Both may create dashboards, as the login of a user does. */
 let author: Ask;
 let blind: Ask;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const { datasource } = stage.places.shared;
   world = await startStudioWorld(stage.engine, { datasource, mart: drawMart(stage, seed), boards });
   const person = (subject: string, seesData: boolean) =>
-    world.enter({ issuer: 'people', subject, name: subject, roles: ['author'] satisfies StudioRole[], seesData });
+    world.enter({ issuer: 'people', subject, name: subject, roles: ['author', 'publisher'] satisfies StudioRole[], seesData });
   [author, blind] = await Promise.all([person('ada', true), person('bob', false)]);
 }, 120_000);
 afterAll(async () => {
