@@ -43,7 +43,13 @@ beforeAll(async () => {
   const { datasource } = stage.places.shared;
   world = await startStudioWorld(stage.engine, { datasource, mart: drawMart(stage, seed), boards });
   const person = (subject: string, seesData: boolean) =>
-    world.enter({ issuer: 'people', subject, name: subject, roles: ['author', 'publisher'] satisfies StudioRole[], seesData });
+    world.enter({
+      issuer: 'people',
+      subject,
+      name: subject,
+      roles: ['author', 'publisher'] satisfies StudioRole[],
+      seesData,
+    });
   [author, blind] = await Promise.all([person('ada', true), person('bob', false)]);
 }, 120_000);
 afterAll(async () => {
