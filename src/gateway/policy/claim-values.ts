@@ -216,7 +216,7 @@ export const unsafeClaims = (claims: JwtClaims, schema: ClaimSchema): readonly s
   );
 
 /** A value that does not fit its declaration, and the place of it, such as `o.roles[2]`. It has no value of a claim. */
-export type Misfit = { readonly place: string; readonly expected: string; readonly given: string };
+type Misfit = { readonly place: string; readonly expected: string; readonly given: string };
 
 const expectedWords: Readonly<Record<ClaimType['kind'], string>> = {
   string: 'text',
