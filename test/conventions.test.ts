@@ -190,7 +190,8 @@ const isSharedCode = (file: string, target: string): boolean =>
   (file.startsWith('web/studio/') && /^model\/(datamart\/|dashboard\/abilities|schedule\/mail-faults)/.test(target)) ||
   (/^web\/(?:base|editor)\//.test(file) && /^model\/(?:datamart\/dates|query\/numbers)\.js$/.test(target)) ||
   (/^web\/(?:filters|editor)\//.test(file) && target === 'model/filter/relative.js') ||
-  (file === 'web/editor/edit.ts' && target === 'model/guest/column-formats.js') ||
+  (file === 'web/editor/edit.ts' &&
+    (target === 'model/guest/column-formats.js' || target === 'model/dashboard/others.js')) ||
   (file === 'web/charts/pictures/draw.ts' && target === 'model/markup.js') ||
   (file === 'web/editor/preview.ts' && target === 'model/guest/combining.js') ||
   (file.startsWith('web/elements/') && /^model\/schedule\/(?:address|recipients)\./.test(target));

@@ -17,6 +17,7 @@ import {
 } from './guest-operations.js';
 import { pause } from './latest.js';
 import { type CallAsGuest, requestOf } from './operations.js';
+import { withOthersCells } from './others.js';
 
 /** A failed read. `code` is the service's error code, `NETWORK_ERROR` or `UNREADABLE_ANSWER`. */
 export class GuestError extends Error {
@@ -284,6 +285,8 @@ const isDashboard = (value: unknown): value is GuestDashboard =>
   value.metrics.every(isMetric);
 
 const isColumn = (value: unknown): value is AnswerColumn => isRecord(value) && typeof value.name === 'string';
+const isOthersPart = (value: unknown): value is NonNullable<MetricAnswer['others']> =>
+  isRecord(value) && typeof value.name === 'string' && typeof value.rows === 'number';
 const isOption = (value: unknown): value is GuestOption => isRecord(value) && typeof value.label === 'string';
 const isRow = (value: unknown): value is MetricAnswer['rows'][number] => isRecord(value);
 
@@ -304,11 +307,12 @@ export const answerIn = ({
   comparisonValue,
   comparedFrom,
   points,
+  others,
 }: Record<string, unknown>): MetricAnswer | undefined => {
   if (!Array.isArray(data) || !data.every(isRow) || !isRecord(metaData)) return undefined;
   const { columns, groupbyColumnList } = metaData;
   if (!Array.isArray(columns) || !columns.every(isColumn) || !Array.isArray(groupbyColumnList)) return undefined;
-  return {
+  return withOthersCells({
     rows: data,
     columns,
     groupbyColumnList: groupbyColumnList.filter((name) => typeof name === 'string'),
@@ -319,5 +323,6 @@ export const answerIn = ({
       : {}),
     ...(typeof comparisonValue === 'number' || comparisonValue === null ? { comparisonValue } : {}),
     ...(typeof comparedFrom === 'string' ? { comparedFrom } : {}),
-  };
+    ...(isOthersPart(others) ? { others: { name: others.name, rows: others.rows } } : {}),
+  });
 };

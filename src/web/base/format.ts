@@ -14,6 +14,7 @@ import {
   writeNumber,
 } from '../../model/query/numbers.js';
 import type { Text, Texts } from '../../model/texts/text.js';
+import { isOthers } from './others.js';
 import { elementText } from './texts.js';
 
 export type NumberHint = ColumnNumbers;
@@ -67,6 +68,7 @@ export const createFormat = (language: string, texts?: Texts): Format => {
     tick: (value, hint) => tickText(locale, value, hint),
     brief: (value, hint) => briefText(locale, value, hint),
     dimension: (value, dataType, grain, written) => {
+      if (isOthers(value)) return text('Other');
       if (value === null) return names.nothing;
       if (value === '') return names.empty;
       const named = grain === undefined ? null : dates.grain(value, grain, written);

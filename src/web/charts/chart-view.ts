@@ -10,6 +10,7 @@ import type { Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { loadPart } from '../base/load-part.js';
+import { isOthers } from '../base/others.js';
 import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles, readChartTheme } from '../base/theme.js';
@@ -498,7 +499,7 @@ export class ChartView extends LitElement {
 
   #click(mark: Mark | null): void {
     const value = mark === null ? undefined : this.picture?.valueAt(mark);
-    if (value === undefined) return;
+    if (value === undefined || isOthers(value)) return;
     this.dispatchEvent(new CustomEvent<Cell>('clicked', { detail: value }));
     if (this.isClickable) this.dispatchEvent(new CustomEvent<Cell>('point', { detail: value }));
   }

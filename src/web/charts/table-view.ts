@@ -6,6 +6,7 @@ import type { Sort, TimeGrain } from '../../model/dashboard/metric.js';
 import type { GuestChart } from '../../model/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import { type Format, numberOf, titleOf } from '../base/format.js';
+import { isOthers } from '../base/others.js';
 import { datesOf, measureText, valueLabel } from './model/columns.js';
 
 export const tableStyles = css`
@@ -304,7 +305,7 @@ const bodyCell = (view: Cells, column: AnswerColumn, row: Row, index: number): T
   const text = valueLabel(value, column) ?? writtenOf(view, column, row);
   const { onMark } = view;
   return html`<td part="cell" class=${cellClass(column.dataType)}>
-    ${index === 0 && onMark !== undefined ? html`<button type="button" @click=${() => onMark(value)}>${text}</button>` : marked(view, column.name, value, text)}
+    ${index === 0 && onMark !== undefined && !isOthers(value) ? html`<button type="button" @click=${() => onMark(value)}>${text}</button>` : marked(view, column.name, value, text)}
   </td>`;
 };
 

@@ -11,7 +11,7 @@ import { type Choice, options } from '../base/options.js';
 import { type Catalogue, sameColumn } from './catalogue.js';
 import { type DatedColumn, datedColumns, precisionChoices, styleChoices } from './dated.js';
 import type { Draft } from './draft.js';
-import type { Action } from './edit.js';
+import { type Action, mayCombineOthers } from './edit.js';
 import { readableFields } from './readable-fields.js';
 import { grainName } from './words.js';
 
@@ -53,7 +53,9 @@ const input = (
     .value=${now} @change=${given} />`;
 };
 
-const sorting = ({ draft, format: { text }, act }: Editing): TemplateResult => {
+const sorting = (editing: Editing): TemplateResult => {
+  const { draft, act } = editing;
+  const { text } = editing.format;
   const names = [...draft.dimensions, ...draft.measures, ...draft.calculations].map(({ name }) => name);
   const [now] = draft.sort;
   const direction = now?.direction ?? 'DESC';
@@ -74,7 +76,14 @@ const sorting = ({ draft, format: { text }, act }: Editing): TemplateResult => {
   const rows = draft.limit === null ? '' : String(draft.limit);
   return html`${select(text('Sort by'), choices, place, choose)}
     ${now === undefined ? null : select(text('Direction'), directions, direction, turn)}
-    ${input(text('Rows, at most'), 'number', rows, limit)}`;
+    ${input(text('Rows, at most'), 'number', rows, limit)} ${combining(editing)}`;
+};
+
+/** Offered where the draft may combine the groups beyond its limit. */
+const combining = ({ draft, format: { text }, act }: Editing): TemplateResult | null => {
+  if (!mayCombineOthers(draft)) return null;
+  const toggle = (event: Event) => act({ kind: 'others', isCombined: (event.target as HTMLInputElement).checked });
+  return html`<label><input type="checkbox" .checked=${draft.others === true} @change=${toggle} /> ${text('Combine all others')}</label>`;
 };
 
 const comparing = (editing: Editing): TemplateResult => {

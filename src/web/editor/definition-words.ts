@@ -96,13 +96,17 @@ const treeWords = (words: Words, tree: ConditionTree): readonly string[] => {
   return [words.format.text('One of these: {list}', { list: any.join(' | ') })];
 };
 
-const orderWords = ({ format: { text } }: Words, { sort, limit }: Pick<NewGuestDefinition, 'sort' | 'limit'>) => [
+const orderWords = (
+  { format: { text } }: Words,
+  { sort, limit, others }: Pick<NewGuestDefinition, 'sort' | 'limit' | 'others'>,
+) => [
   ...(sort ?? []).map(({ name, direction }) =>
     direction === 'ASC'
       ? text('Sorted by {name}, ascending', { name })
       : text('Sorted by {name}, descending', { name }),
   ),
   ...(limit == null ? [] : [text('{name}: {value}', { name: text('Rows, at most'), value: limit })]),
+  ...(others === true ? [text('All others are combined')] : []),
 ];
 
 /** Returns the parts of a definition, one line each: its measures, its groups, its conditions, its order. */

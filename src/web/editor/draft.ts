@@ -30,6 +30,8 @@ export type Draft = {
   readonly comparison: Comparison | null;
   readonly sort: readonly Sort[];
   readonly limit: number | null;
+  /** Whether the groups beyond the limit are combined. */
+  readonly others?: boolean | undefined;
   readonly kept: Kept;
 };
 
@@ -106,6 +108,7 @@ export const draftOf = (definition: VisualDefinition): Draft => {
     comparison = null,
     sort,
     limit,
+    others,
   } = definition;
   const { filters: metricFilters, rlsVariables, underlying } = definition;
   const where = shelvesOf<Condition>(definition.where);
@@ -113,6 +116,7 @@ export const draftOf = (definition: VisualDefinition): Draft => {
   const kept = { filters: metricFilters, rlsVariables, underlying, where: where.deep, having: having.deep };
   return {
     ...{ chart, from, dimensions, measures, calculations, drillPath, comparison, sort, limit },
+    ...(others === true ? { others } : {}),
     ...{ filters: where.shown, having: having.shown, kept: present(kept) },
   };
 };

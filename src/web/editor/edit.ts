@@ -12,6 +12,7 @@ import type {
   MeasureAggregate,
   TimeGrain,
 } from '../../model/dashboard/metric.js';
+import { othersFaults } from '../../model/dashboard/others.js';
 import type { ColumnRef, TableRef } from '../../model/datamart/datamart.js';
 import type { ColumnDates } from '../../model/datamart/dates.js';
 import type { Predicate } from '../../model/filter/filter.js';
@@ -19,7 +20,7 @@ import { withDimensionFormats, withMeasureFormats } from '../../model/guest/colu
 import { areJoinable, type Catalogue, findField, findTable, titleOf } from './catalogue.js';
 import { hasRoomBeside } from './conditions.js';
 import { datedColumns, withDates } from './dated.js';
-import { cleanName, type Draft, freeName, namesOf, renamed, sameName, tidied } from './draft.js';
+import { cleanName, type Draft, definitionOf, freeName, namesOf, renamed, sameName, tidied, wholeOf } from './draft.js';
 import {
   aggregateFault,
   calculationFault,
@@ -87,7 +88,9 @@ export type Action =
   | { readonly kind: 'formatNumbers'; readonly numbers: Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'> }
   | { readonly kind: 'formatDates'; readonly name: string; readonly dates: ColumnDates }
   | { readonly kind: 'sort'; readonly name: string | null; readonly direction?: 'ASC' | 'DESC' | undefined }
-  | { readonly kind: 'limit'; readonly rows: number | null };
+  | { readonly kind: 'limit'; readonly rows: number | null }
+  /** Whether the groups beyond the limit are combined. */
+  | { readonly kind: 'others'; readonly isCombined: boolean };
 
 type Kind = Action['kind'];
 type Of<K extends Kind> = Extract<Action, { readonly kind: K }>;
@@ -404,7 +407,7 @@ const places: { readonly [K in 'remove' | 'move' | 'chooseTable']: Rule<K> } = {
 };
 
 const shown: {
-  readonly [K in 'rename' | 'chooseChart' | 'formatNumbers' | 'formatDates' | 'sort' | 'limit']: Rule<K>;
+  readonly [K in 'rename' | 'chooseChart' | 'formatNumbers' | 'formatDates' | 'sort' | 'limit' | 'others']: Rule<K>;
 } = {
   rename: {
     fault: (draft, _, { from, to }) => {
@@ -446,6 +449,10 @@ const shown: {
       rows === null || (Number.isInteger(rows) && rows >= 1 && rows <= greatestRows) ? null : 'wrong-value',
     apply: (draft, _, { rows }) => ({ ...draft, limit: rows }),
   },
+  others: {
+    fault: (draft, _, { isCombined }) => (!isCombined || mayCombineOthers(draft) ? null : 'others-do-not-fit'),
+    apply: ({ others: _before, ...draft }, _, { isCombined }) => (isCombined ? { ...draft, others: true } : draft),
+  },
 };
 
 const rules: { readonly [K in Kind]: Rule<K> } = {
@@ -461,6 +468,15 @@ const rules: { readonly [K in Kind]: Rule<K> } = {
 
 const ruleOf = (action: Action): Rule<Kind> => rules[action.kind] as Rule<Kind>;
 
+/** Whether the groups beyond the limit may be combined. */
+export const mayCombineOthers = (draft: Draft): boolean => {
+  const definition = definitionOf({ ...draft, others: true });
+  return definition !== undefined && othersFaults(wholeOf(definition)).length === 0;
+};
+
+const withoutMisfit = ({ others, ...draft }: Draft): Draft =>
+  others === true && mayCombineOthers(draft) ? { ...draft, others } : draft;
+
 /** Returns why the action is not possible, or null. */
 export const refusalOf = (draft: Draft, catalogue: Catalogue, action: Action): Reason | null =>
   ruleOf(action).fault(draft, catalogue, action);
@@ -473,13 +489,15 @@ const settled = (draft: Draft, catalogue: Catalogue): Draft => {
   const isKept = (one: Calculation): boolean => calculationFault(draft, one, isNumbersIn(catalogue)) === null;
   const having = draft.having.filter((one) => groupFault(draft, catalogue, one.measure, one.predicate) === null);
   const calculations = draft.calculations.filter(isKept);
-  return tidied({
-    ...draft,
-    calculations,
-    measures: draft.measures.map((one) => (calculations.some(({ of }) => of === one.name) ? one : shownAgain(one))),
-    having: begun(having),
-    filters: begun(draft.filters),
-  });
+  return withoutMisfit(
+    tidied({
+      ...draft,
+      calculations,
+      measures: draft.measures.map((one) => (calculations.some(({ of }) => of === one.name) ? one : shownAgain(one))),
+      having: begun(having),
+      filters: begun(draft.filters),
+    }),
+  );
 };
 
 const shownAgain = ({ isHidden: _, ...measure }: Measure): Measure => measure;

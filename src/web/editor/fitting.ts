@@ -23,6 +23,7 @@ export type Reason =
   | 'needs-numbers'
   /** Only a measure of which something is calculated may be hidden. */
   | 'needs-calculation'
+  | 'others-do-not-fit'
   | 'cannot-filter'
   | 'wrong-value'
   | 'name-taken'

@@ -7,6 +7,7 @@ import { failureText } from '../base/failure.js';
 import { type Format, withClaimedUnit } from '../base/format.js';
 import { chartIcon, closeIcon, growIcon, rowsIcon, shrinkIcon, tableIcon } from '../base/icons.js';
 import { loadPart } from '../base/load-part.js';
+import { isOthers } from '../base/others.js';
 import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
@@ -377,7 +378,7 @@ export class MetricCard extends LitElement {
   /** Runs the mark's only action, or offers its actions in a menu. */
   readonly #chooseMark = (value: Cell): void => {
     const column = this.#reading.markedColumn;
-    if (column === undefined) return;
+    if (column === undefined || isOthers(value)) return;
     const mark = markOf(this.metric, column, value, this.view.format);
     const items = this.#markItems(mark, value);
     const [place, focused] = [this.#menuPlace(), this.#focused()];

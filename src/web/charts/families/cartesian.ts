@@ -1,6 +1,7 @@
 /** Lines, areas and bars on two axes: line, stepped, area, time series, bar, row, stack, combo. Pure. */
 import type { ChartSeries } from '../../../model/dashboard/chart.js';
 import { numbersOf } from '../../base/format.js';
+import { isOthers } from '../../base/others.js';
 import {
   type Axis,
   areBarsHorizontal,
@@ -328,7 +329,11 @@ const bar = (planned: Planned, at: number): Axis => {
     type: 'bar',
     data: values.map((value, index) => ({
       value: placed(plot, index, value),
-      itemStyle: { ...edge, ...(isStacked ? {} : { borderRadius: corners(isHorizontal, value ?? 0) }) },
+      itemStyle: {
+        ...edge,
+        ...(isOthers(plot.points[index]?.value) ? { color: colourAt(theme, null) } : {}),
+        ...(isStacked ? {} : { borderRadius: corners(isHorizontal, value ?? 0) }),
+      },
       ...(isHorizontal && (value ?? 0) < 0 ? { label: { position: 'left' } } : {}),
     })),
     itemStyle: hatchAt(theme, slot),

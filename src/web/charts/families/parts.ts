@@ -1,6 +1,7 @@
 /** Parts of a whole: pie, doughnut and funnel. Pure. */
 import type { Cell } from '../../../model/query/engine.js';
 import { numberOf, titleOf } from '../../base/format.js';
+import { isOthers } from '../../base/others.js';
 import { asMeasure, columnsOf, combineOf, labelOf, overlapOf } from '../model/columns.js';
 import {
   colourAt,
@@ -27,6 +28,8 @@ type Part = {
   readonly label: string;
   readonly value: number;
   readonly cell: Cell | undefined;
+  /** Whether it combines other parts. */
+  readonly isOther: boolean;
   readonly slot: Slot;
 };
 /** A row or measure before it is known to have a size. */
@@ -46,6 +49,7 @@ const partsOf = (drawing: Drawing): Parts => {
           label: titleOf(column),
           value: numberOf(answer.rows[0]?.[column.name]),
           cell: undefined,
+          isOther: false,
         }))
       : answer.rows.map((row) => ({
           key: rowKey(row, dimensions),
@@ -56,6 +60,7 @@ const partsOf = (drawing: Drawing): Parts => {
           label: dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · '),
           value: numberOf(row[measure]),
           cell: row[dimensions[0]?.name ?? ''] ?? null,
+          isOther: dimensions.some(({ name }) => isOthers(row[name])),
         }));
   const parts = all.filter((part): part is Part => part.value !== null && part.value > 0);
   const dropped = all.length - parts.length;
@@ -67,7 +72,7 @@ const partsOf = (drawing: Drawing): Parts => {
 
 /** The largest parts first. The rest becomes “Other” if the measure can be added up, and else is left out. */
 const largestOf = ({ parts, notes }: Parts, { answer, chart, format }: Drawing): Parts => {
-  const ranked = parts.toSorted((a, b) => b.value - a.value);
+  const ranked = parts.toSorted((a, b) => Number(a.isOther) - Number(b.isOther) || b.value - a.value);
   // A copy reads the slots, in this order.
   if (ranked.length <= maxSeries) return { parts: ranked.map((part) => ({ ...part })), notes };
   const adds = combineOf(chart, columnsOf(answer, chart).measures[0]) === 'sum';
@@ -81,7 +86,7 @@ const largestOf = ({ parts, notes }: Parts, { answer, chart, format }: Drawing):
       'sum',
     ) ?? 0;
   return {
-    parts: [...kept, { key: 'other', label: format.text('Other'), value, cell: undefined, slot: null }],
+    parts: [...kept, { key: 'other', label: format.text('Other'), value, cell: undefined, slot: null, isOther: true }],
     notes: [...notes, format.text('“Other” combines {n} smaller parts', { n })],
   };
 };

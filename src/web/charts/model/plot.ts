@@ -4,6 +4,7 @@ import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { Combine, GuestChart } from '../../../model/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../model/query/engine.js';
 import { type Format, numberOf, timeOf } from '../../base/format.js';
+import { othersCell } from '../../base/others.js';
 import { columnsOf, combineOf, grainOf, labelOf, type Row, targetName } from './columns.js';
 import { type Slot, type SlotMemory, slotOf, valueKey } from './slots.js';
 
@@ -231,7 +232,9 @@ const largest = (
   format: Format,
 ): Pick<Drawn, 'series' | 'notes'> & { readonly kept: readonly Series[] } => {
   const size = ({ values }: Series) => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
-  const ranked = [...series].sort((a, b) => size(b) - size(a));
+  // The others of the answer are no series of their own: the rest joins them.
+  const single = combine === undefined ? series : series.filter(({ key }) => key !== othersKey);
+  const ranked = [...single].sort((a, b) => size(b) - size(a));
   const kept = new Set(ranked.slice(0, combine === undefined ? maxSeries : maxSeries - 1));
   const rest = series.filter((each) => !kept.has(each));
   const shown = series.filter((each) => kept.has(each));
@@ -249,6 +252,8 @@ const largest = (
   const other = { key: otherKey, slot: null, name: format.text('Other'), measure, values };
   return { series: [...shown, other], kept: shown, notes: [format.text('“Other” combines {n} smaller series', { n })] };
 };
+
+const othersKey = valueKey(othersCell);
 
 /** No value has this key. */
 const otherKey = 'other';

@@ -3,6 +3,7 @@
  * first appears. A dashboard has one memory, so that a value keeps its colour whatever the filters are.
  */
 import type { AnswerColumn, Cell } from '../../../model/query/engine.js';
+import { isOthers } from '../../base/others.js';
 import type { Row } from './columns.js';
 
 /** A place of the palette, beyond its end too; a colour that the author pinned; null: what is no value, as “Other”. */
@@ -24,6 +25,7 @@ type Pins = ReadonlyMap<string, string>;
 
 /** The slot of a value. A place whose colour is pinned to another value of the dimension is left out. */
 export const slotOf = (memory: SlotMemory, dimension: Dimension, value: Cell, palette: readonly string[]): Slot => {
+  if (isOthers(value)) return null;
   const pins = pinned(memory, dimension);
   const key = valueKey(value);
   return pins.get(key) ?? placeOf(memory, dimension.name, key, { palette, pins });
@@ -38,6 +40,7 @@ export const slotOfRow = (
 ): Slot => {
   const [first] = dimensions;
   if (first !== undefined && dimensions.length === 1) return slotOf(memory, first, row[first.name] ?? null, palette);
+  if (dimensions.some(({ name }) => isOthers(row[name]))) return null;
   const names = JSON.stringify(dimensions.map(({ name }) => name));
   return placeOf(memory, names, rowKey(row, dimensions), { palette, pins: new Map() });
 };
