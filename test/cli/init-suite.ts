@@ -165,23 +165,23 @@ export const stop = async (serving: Serving | undefined): Promise<void> => {
   if (serving !== undefined && serving.child.exitCode === null) await once(serving.child, 'close');
 };
 
-export const loginAt = async (folder: string, url: string, claims: object) => {
+export const loginAt = async (folder: string, url: string, claims: object, from = origin) => {
   const { GUESTLIST_HOST_JWT_SECRET: secret = '' } = parseEnv(await readFile(join(folder, 'guestlist.env'), 'utf8'));
-  return openWith(url, jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 }));
+  return openWith(url, jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 }), from);
 };
 
-/** Asks for a token with a signed session. */
-export const openWith = (url: string, session: string) =>
+/** Asks for a token with a signed session, from a page of this origin. */
+export const openWith = (url: string, session: string, from = origin) =>
   request<{ token: string; embeds: { id: string }[] }>(`${url}/embed-token`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${session}`, origin },
+    headers: { authorization: `Bearer ${session}`, origin: from },
   });
 
 type AnswerRow = Readonly<Record<string, unknown>>;
 /** The rows of every metric of the first dashboard, by the metric's name. */
-export const readMetrics = async (folder: string, url: string, claims: object) => {
-  const { status, body, headers } = await loginAt(folder, url, claims);
-  expect([status, headers.get('access-control-allow-origin')]).toEqual([200, origin]);
+export const readMetrics = async (folder: string, url: string, claims: object, from = origin) => {
+  const { status, body, headers } = await loginAt(folder, url, claims, from);
+  expect([status, headers.get('access-control-allow-origin')]).toEqual([200, from]);
   const id = body.embeds[0]?.id ?? '';
   const dashboard = await get<{ data: { metrics: { metricId: string; name: string }[] } }>(
     `${url}/api/v2/guest/dashboards/${id}`,

@@ -192,7 +192,7 @@ export const labelColumnOf = (table: SourceTable): string | null => {
     (words: readonly string[]) => words.join(' ') === 'name',
     (words: readonly string[]) => words.join(' ') === `${own} name`,
     (words: readonly string[]) => words.at(-1) === 'name' && words[0] === 'company',
-    (words: readonly string[]) => ['title', 'label'].includes(words.join(' ')),
+    (words: readonly string[]) => ['title', 'label', 'subject'].includes(words.join(' ')),
     (words: readonly string[]) =>
       words.at(-1) === 'name' && !['first', 'last', 'contact', 'user', 'file'].includes(words[0] ?? ''),
     (words: readonly string[]) => words.join(' ') === `${own} description` || words.join(' ') === own,

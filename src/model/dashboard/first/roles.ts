@@ -1,5 +1,5 @@
 /** What a column is good for in a chart, from its name and type. Pure. */
-import { isIdentifying, isPerson, singularName, wordsOf } from '../../datamart/column-names.js';
+import { isIdentifying, isPerson, isTimeOfRemoval, singularName, wordsOf } from '../../datamart/column-names.js';
 import { type ColumnRef, type Datamart, type DatamartTable, sameColumn, sameTable } from '../../datamart/datamart.js';
 import { columnKind, type DatatypeKind } from '../../datamart/datatypes.js';
 
@@ -108,7 +108,9 @@ export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: re
     ({ kind, words }) => ['integer', 'number'].includes(kind) && !isReference(words) && !has(words, numberless),
   );
   return {
-    dates: namesOf(plain.filter(({ kind }) => kind === 'date')).toSorted((a, b) => datePlace(a) - datePlace(b)),
+    dates: namesOf(plain.filter(({ kind, columnName }) => kind === 'date' && !isTimeOfRemoval(columnName))).toSorted(
+      (a, b) => datePlace(a) - datePlace(b),
+    ),
     categories: plain
       .filter(
         ({ kind, words }) => ['text', 'enum', 'boolean'].includes(kind) && !has(words, personal) && !isReference(words),

@@ -1,0 +1,231 @@
+/**
+ * The first hour with a database that `guestlist init` was not written with: ten charts, on a page of another origin behind
+ * a session of Express, and each number as SQL by hand gives it. No file is edited.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import express from 'express';
+import jwt from 'jsonwebtoken';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fleetStatements } from '../fixtures/fleet-database.js';
+import { helpdeskStatements } from '../fixtures/helpdesk-database.js';
+import { hasChromium, launchChromium } from '../suites/chromium.js';
+import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
+import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { begin, readMetrics, run, stop, urlOf } from './init-suite.js';
+
+type Row = readonly unknown[];
+type Source = {
+  readonly url: string;
+  readonly drop: () => Promise<void>;
+  readonly ask: (sql: string) => Promise<readonly Row[]>;
+};
+
+const openHelpdesk = async (): Promise<Source> => {
+  const own = await createOwnDatabase();
+  const client = new pg.Client({ connectionString: own.url });
+  await client.connect();
+  await client.query("SET timezone = 'UTC'");
+  for (const statement of helpdeskStatements) await client.query(statement);
+  const drop = async (): Promise<void> => {
+    await client.end();
+    await own.drop();
+  };
+  const ask = async (sql: string) => (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
+  return { url: own.url, drop, ask };
+};
+
+const openFleet = async (): Promise<Source> => {
+  const { name, drop } = await createOwnMysqlDatabase();
+  const on = <T>(sql: string): Promise<T> =>
+    onMysql(async (connection) => (await connection.query({ sql, rowsAsArray: true, timezone: 'Z' }))[0] as T, name);
+  await onMysql(async (connection) => {
+    for (const statement of fleetStatements) await connection.query(statement);
+  }, name);
+  const { host, port, username, password } = mysqlServer;
+  return {
+    url: `mysql://${username}:${password}@${host}:${port}/${name}`,
+    drop,
+    ask: (sql) => on<readonly Row[]>(sql),
+  };
+};
+
+/** The app of the customer: a login, a session, and a page with the lines that `init` prints. */
+const openHost = async () => {
+  const state = { lines: '', secret: '' };
+  const app = express();
+  // As a host stores sessions: an opaque id in a cookie, everything else on the server.
+  const sessions = new Map<string, object>();
+  app.get('/login', ({ query }, response) => {
+    const id = randomUUID();
+    sessions.set(id, JSON.parse(String(query.claims)));
+    response.cookie('sid', id, { httpOnly: true }).redirect('/');
+  });
+  app.get('/', ({ headers }, response) => {
+    const claims = sessions.get(/(?:^|; )sid=([\w-]+)/.exec(headers.cookie ?? '')?.[1] ?? '');
+    if (claims === undefined) return response.sendStatus(401);
+    const own = jwt.sign(claims, state.secret, { algorithm: 'HS256', expiresIn: 600 });
+    return response
+      .type('html')
+      .send(`<!doctype html><script>const yourSessionJwt = ${JSON.stringify(own)};</script>\n${state.lines}`);
+  });
+  const server = createServer(app).listen(0, 'localhost');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { state, origin: `http://localhost:${port}`, close: () => server.close() };
+};
+
+const cellOf = (value: unknown): unknown => {
+  if (value === null || value === undefined || value === '') return null;
+  if (value instanceof Date) return value.toISOString().slice(0, 10);
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value)) return value.slice(0, 10);
+  return Number.isFinite(Number(value)) ? Math.round(Number(value) * 100) / 100 : value;
+};
+const inOrder = (rows: readonly Row[]): readonly string[] =>
+  rows.map((row) => JSON.stringify(row.map(cellOf))).toSorted();
+
+type World = {
+  readonly kind: string;
+  readonly isThere: boolean;
+  readonly open: () => Promise<Source>;
+  readonly flags: readonly string[];
+  /** The rows of each chart by hand, for a tenant. */
+  readonly statements: (tenant: number) => Readonly<Record<string, string>>;
+};
+
+const helpdesk: World = {
+  kind: 'a help desk on PostgreSQL',
+  isThere: await isPostgresThere(),
+  open: openHelpdesk,
+  flags: [],
+  statements: (tenant) => {
+    const tickets = `(SELECT * FROM support.tickets WHERE account_id = ${tenant})`;
+    const logs = `support."WorkLogs" l JOIN ${tickets} t ON t.id = l."ticketId"`;
+    const contracts = `(SELECT * FROM finance.contracts WHERE account_id = ${tenant})`;
+    const payments = `finance.payments p JOIN ${contracts} c ON c.id = p.contract_id`;
+    const month = (column: string) => `date_trunc('month', ${column})`;
+    return {
+      'Minutes spent': `SELECT sum("minutesSpent") FROM ${logs}`,
+      'Revenue (cents)': `SELECT sum(amount_cents) FROM ${payments}`,
+      'Monthly fee (cents)': `SELECT sum(monthly_fee_cents) FROM ${contracts} c`,
+      'Minutes spent by month': `SELECT ${month('"loggedAt"')}, sum("minutesSpent") FROM ${logs} GROUP BY 1`,
+      'Revenue (cents) by month': `SELECT ${month('paid_at')}, sum(amount_cents) FROM ${payments} GROUP BY 1`,
+      'Tickets by state': `SELECT state, count(*) FROM ${tickets} t GROUP BY 1`,
+      'Minutes spent by channel': `SELECT channel, sum("minutesSpent") FROM ${logs} GROUP BY 1`,
+      'Revenue (cents) by method': `SELECT method, sum(amount_cents) FROM ${payments} GROUP BY 1`,
+      'Monthly fee (cents) by tier': `SELECT tier, sum(monthly_fee_cents) FROM ${contracts} c GROUP BY 1`,
+    };
+  },
+};
+
+const fleet: World = {
+  kind: 'a fleet on MariaDB',
+  isThere: await isMysqlThere(),
+  open: openFleet,
+  flags: [],
+  statements: (tenant) => {
+    const vehicles = `(SELECT v.*, d.region FROM vehicles v JOIN depots d ON d.id = v.depot_id WHERE d.company_id = ${tenant})`;
+    const trips = `trips t JOIN ${vehicles} v ON v.id = t.vehicle_id`;
+    const fuel = `fuel_purchases f JOIN ${vehicles} v ON v.id = f.vehicle_id`;
+    const incidents = `incidents i JOIN trips t ON t.id = i.trip_id JOIN ${vehicles} v ON v.id = t.vehicle_id`;
+    const month = (column: string) => `date_format(${column}, '%Y-%m-01')`;
+    return {
+      'Duration hours': `SELECT sum(duration_minutes) / 60 FROM ${trips}`,
+      'Cost (cents)': `SELECT sum(cost_cents) FROM ${fuel}`,
+      Incidents: `SELECT count(*) FROM ${incidents}`,
+      'Duration hours by month': `SELECT ${month('started_at')}, sum(duration_minutes) / 60 FROM ${trips} GROUP BY 1`,
+      'Cost (cents) by month': `SELECT ${month('bought_at')}, sum(cost_cents) FROM ${fuel} GROUP BY 1`,
+      'Trips by status': `SELECT status, count(*) FROM ${trips} GROUP BY 1`,
+      'Duration hours by vehicle kind': `SELECT kind, sum(duration_minutes) / 60 FROM ${trips} GROUP BY 1`,
+      'Cost (cents) by region': `SELECT region, sum(cost_cents) FROM ${fuel} GROUP BY 1`,
+      'Incidents by category': `SELECT category, count(*) FROM ${incidents} GROUP BY 1`,
+    };
+  },
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+for (const { kind, isThere, open, flags, statements } of [helpdesk, fleet]) {
+  describe.runIf(isThere)(`with ${kind}`, () => {
+    let source: Source;
+    let folder: string;
+    let serving: ReturnType<typeof begin>;
+    let url: string;
+    let host: Awaited<ReturnType<typeof openHost>>;
+
+    beforeAll(async () => {
+      [source, host] = await Promise.all([open(), openHost()]);
+      folder = await mkdtemp(join(tmpdir(), 'guestlist-first-hour-'));
+      const port = await freePort();
+      const given = ['--database', source.url, '--origin', host.origin, '--port', String(port), ...flags];
+      const { code, output } = await run(folder, 'init', '--yes', ...given);
+      expect([code, output]).toEqual([0, expect.stringContaining('10 charts')]);
+      serving = begin(folder, ['serve']);
+      url = await urlOf(serving);
+      const lines = output.slice(output.lastIndexOf('<script type="module" src='));
+      host.state.lines = lines
+        .slice(0, lines.lastIndexOf('</script>') + '</script>'.length)
+        .replaceAll(`http://127.0.0.1:${port}`, url);
+      host.state.secret =
+        parseEnv(await readFile(join(folder, 'guestlist.env'), 'utf8')).GUESTLIST_HOST_JWT_SECRET ?? '';
+    });
+    afterAll(async () => {
+      await stop(serving);
+      host.close();
+      await rm(folder, { recursive: true, force: true });
+      await source.drop();
+    });
+
+    test.each([1, 2, 3])('each chart of tenant %i has the numbers that SQL by hand gives', async (tenant) => {
+      const metrics = await readMetrics(folder, url, { tenant_id: String(tenant) }, host.origin);
+      const expected = statements(tenant);
+      const byHand = metrics.filter(([name]) => !name.startsWith('Latest'));
+      expect(byHand.map(([name]) => name).toSorted()).toEqual(Object.keys(expected).toSorted());
+      for (const [name, rows] of byHand) {
+        const wanted = await source.ask(expected[name] ?? '');
+        expect([name, inOrder(rows.map((row) => Object.values(row)))]).toEqual([name, inOrder(wanted)]);
+      }
+    });
+
+    test('a person who is logged in to the host sees all ten charts on its page, and nobody else does', async () => {
+      if (!hasChromium()) return;
+      const browser = await launchChromium();
+      const context = await browser.newContext({ viewport: { width: 1200, height: 2400 } });
+      const page = await context.newPage();
+      const errors: string[] = [];
+      page.on('pageerror', ({ message }) => errors.push(message));
+      try {
+        expect((await page.goto(host.origin))?.status()).toBe(401);
+        const claims = JSON.stringify({ sub: 'ann', tenant_id: '1' });
+        await page.goto(`${host.origin}/login?claims=${encodeURIComponent(claims)}`);
+        const ready = page.locator('guestlist-card section[aria-busy="false"]');
+        await expect.poll(() => ready.count(), { timeout: 60_000 }).toBe(10);
+        expect(await page.locator('guestlist-card [role="alert"]').count()).toBe(0);
+        expect(errors).toEqual([]);
+        const seen = process.env.SCREENSHOTS;
+        if (seen !== undefined) await page.screenshot({ path: join(seen, `first-hour-${kind.split(' ')[1]}.png`) });
+      } finally {
+        await context.close();
+      }
+    });
+
+    test('the policy that init wrote passes its own tests', async () => {
+      const { code, output } = await run(folder, 'policy', 'test', 'policy.test.yaml', '--cover');
+      expect([code, output]).toEqual([0, expect.stringMatching(/\d tests/)]);
+    });
+  });
+}
