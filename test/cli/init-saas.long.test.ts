@@ -20,8 +20,33 @@ const charts = [
   ...['Hours by project type', 'Revenue (cents) by status', 'Tasks by priority', 'Latest time entries'],
 ];
 
+const ownTasks = `app.tasks t JOIN app."Projects" p ON p."Id" = t.project_id AND p."organizationId" = $1`;
+/** What the charts of an organization should show, by hand. */
+const byHand = {
+  'Tasks by status': `SELECT t.status::text, count(*) FROM ${ownTasks} WHERE t.deleted_at IS NULL GROUP BY 1`,
+  'Hours by department': `SELECT u.department, sum(e.minutes) / 60.0 FROM app.time_entries e JOIN ${ownTasks} ON t.id = e.task_id
+    LEFT JOIN app.users u ON u.id = e.user_id AND EXISTS (SELECT FROM app.memberships m
+      WHERE m.user_id = u.id AND m.organization_id = $1) GROUP BY 1`,
+  'Hours by project type': `SELECT CASE WHEN t.deleted_at IS NULL THEN p."projectType" END, sum(e.minutes) / 60.0
+    FROM app.time_entries e JOIN ${ownTasks} ON t.id = e.task_id GROUP BY 1`,
+} as const;
+
+/** Rows of a chart or of a query with two columns: the group, and its number. */
+const pairs = (rows: readonly object[]) =>
+  rows
+    .map((row) => Object.values(row))
+    .map(([group, number]) => [String(group), Math.round(Number(number) * 1000) / 1000] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+
 describe.runIf(await isPostgresThere())('on PostgreSQL', () => {
   let source: Awaited<ReturnType<typeof createOwnDatabase>>;
+  const countByHand = async (chart: keyof typeof byHand, tenant: number) => {
+    const client = new pg.Client({ connectionString: source.url });
+    await client.connect();
+    const { rows } = await client.query<object>(byHand[chart], [organizationId(tenant)]);
+    await client.end();
+    return pairs(rows);
+  };
   let folder: string;
   let told: string;
   let serving: ReturnType<typeof begin>;
@@ -61,7 +86,47 @@ describe.runIf(await isPostgresThere())('on PostgreSQL', () => {
       const stages = metrics.find(([name]) => name === 'Tasks by status')?.[1] ?? [];
       counts.push(stages.reduce((total, row) => total + Number(row.Tasks), 0));
     }
-    expect(counts).toEqual([120, 120, 120, 0]);
+    // Three tasks of each are deleted.
+    expect(counts).toEqual([117, 117, 117, 0]);
+  });
+
+  test('every chart counts what a query by hand counts, without deleted rows', async () => {
+    for (const tenant of [0, 1]) {
+      const metrics = new Map(await readMetrics(folder, url, { tenant_id: organizationId(tenant) }));
+      for (const chart of ['Tasks by status', 'Hours by project type'] as const)
+        expect([chart, pairs(metrics.get(chart) ?? [])]).toEqual([chart, await countByHand(chart, tenant)]);
+    }
+  });
+
+  test('with the people behind memberships, hours are shown by department as a query by hand counts them', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'guestlist-init-'));
+    let people: ReturnType<typeof begin> | undefined;
+    try {
+      const database = ['--database', source.url, '--origin', origin];
+      const flags = ['--through', 'users', '--without-table', 'events,subscriptions'];
+      const { code, output } = await run(own, 'init', '--yes', ...database, ...flags);
+      expect([code, output]).toEqual([0, expect.stringContaining('  app.users: id, full_name, department')]);
+      expect(output).toMatch(/app\.users +several tenants each, by memberships/);
+      people = begin(own, ['serve']);
+      const peopleUrl = await urlOf(people);
+      for (const tenant of [0, 1]) {
+        const metrics = new Map(await readMetrics(own, peopleUrl, { tenant_id: organizationId(tenant) }));
+        const hours = pairs(metrics.get('Hours by department') ?? []);
+        expect(hours).toEqual(await countByHand('Hours by department', tenant));
+        // Those who have left have no department here.
+        expect(hours.map(([department]) => department)).toContain('null');
+      }
+      const { output: plan } = await run(own, 'plan', '--url', peopleUrl);
+      expect(plan).toContain('Nothing to change.');
+      const { tableList } = await readModel(own);
+      expect(tableList.find(({ name }: { readonly name: string }) => name === 'users')).toMatchObject({
+        through: { relationship: 'memberships.user_id', columns: ['id', 'full_name', 'department'] },
+        baseFilters: [{ columnName: 'deleted_at', predicate: { kind: 'isNull' } }],
+      });
+    } finally {
+      await stop(people);
+      await rm(own, { recursive: true, force: true });
+    }
   });
 
   test('a person who is restricted to one type of project gets no more of any chart', async () => {
@@ -82,6 +147,8 @@ describe.runIf(await isPostgresThere())('on PostgreSQL', () => {
     expect(told).toContain('analytics.monthly_revenue (view; one row for each organization_id, month)');
     expect(told).toMatch(/app\.users +LEFT OUT: /);
     expect(told).not.toContain('--shared app.users');
+    expect(told).toContain('--through app.users=full_name,department; it also has email');
+    expect(told).toContain('app.tasks: deleted_at is empty (deleted_at is empty while a row is in use)');
   });
 
   test('the policy that init writes passes its tests', async () => {

@@ -2,12 +2,17 @@
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { askBaseFilters, takenBaseFilters } from '../../src/cli/init/base-filters.js';
+import { askBridges, readBridges } from '../../src/cli/init/bridges.js';
 import { choosePort } from '../../src/cli/init/port.js';
 import { type Asking, askShared, askTenantTable } from '../../src/cli/init/questions.js';
+import { draftReport } from '../../src/cli/init/report.js';
+import { askCharts, askTables } from '../../src/cli/init/wanted.js';
 import { askWays, readPaths } from '../../src/cli/init/ways.js';
-import { draftDatamart } from '../../src/model/datamart/model-draft.js';
-import { proposeFor } from '../../src/model/datamart/source-proposals.js';
+import { metricOf } from '../../src/model/dashboard/first/first-dashboard.js';
+import { type Choices, draftDatamart } from '../../src/model/datamart/model-draft.js';
+import { proposeBridges, proposeFor } from '../../src/model/datamart/source-proposals.js';
 import type { SourceTable } from '../../src/model/datamart/source-schema.js';
 
 /** A table with the primary key `id`, and foreign keys `<name>_id` to the tables of `references`. */
@@ -41,7 +46,7 @@ const proposals = proposeFor(tables);
 const draftFor = (paths: ReadonlyMap<string, string> = new Map(), shared: readonly string[] = []) =>
   draftDatamart(tables, proposals.relationships, {
     ...{ name: 'studio', tenantTable: studios, keyColumn: 'id', clientColumn: undefined },
-    ...{ paths, shared },
+    ...{ paths, shared, bridges: [], baseFilters: [] },
   });
 const namesOf = (left: ReturnType<typeof draftFor>['leftOut']) => left.map((one) => one.table.tableName);
 
@@ -120,6 +125,145 @@ test('a table that may hold the rows of tenants is not offered to be shared with
   const { leftOut } = draftFor(new Map(), ['public.class_types']);
   expect(await askShared(asking, {}, tables, leftOut)).toEqual([]);
   expect(asked).toHaveLength(1);
+});
+
+/** People who belong to several studios, with rows that are deleted or only a test. */
+const people: readonly SourceTable[] = [
+  ...tables,
+  {
+    ...table('users'),
+    columns: [
+      { columnName: 'id', datatype: 'integer', isNullable: false },
+      ...['full_name', 'department', 'email', 'password_hash'].map((columnName) => ({
+        ...{ columnName, datatype: 'text', isNullable: false },
+      })),
+      { columnName: 'deleted_at', datatype: 'timestamp', isNullable: true },
+      { columnName: 'is_test', datatype: 'boolean', isNullable: true },
+    ],
+  },
+  { ...table('memberships', { studio_id: 'studios', user_id: 'users' }), uniqueKeys: [['studio_id', 'user_id']] },
+];
+const named = proposeFor(people);
+const found = { ...named, bridges: proposeBridges(people, named.relationships, studios) };
+type More = Partial<Pick<Choices, 'bridges' | 'baseFilters'>>;
+const draftOfPeople = (more: More = {}, wanted = people) =>
+  draftDatamart(wanted, found.relationships, {
+    ...{ name: 'studio', tenantTable: studios, keyColumn: 'id', clientColumn: undefined },
+    ...{ paths: new Map(), shared: [], bridges: [], baseFilters: [], ...more },
+  });
+const reportOf = (more: More) => draftReport(draftOfPeople(more), { chosen: new Map(), given: new Map(), ...found });
+const usersIn = ({ datamart }: ReturnType<typeof draftOfPeople>) =>
+  datamart.tables.find(({ tableName }) => tableName === 'users');
+
+test('a terminal proposes the names of shared people, and asks for their e-mail addresses', async () => {
+  const { asked, asking } = terminal();
+  const answering = (values: readonly string[]) =>
+    Object.assign({}, asking, {
+      multiselect: async (one: Asked) => {
+        asked.push(one);
+        return values;
+      },
+    });
+  const [first] = await askBridges(answering(['full_name', 'email']), found.bridges, []);
+  expect(asked[0]).toMatchObject({
+    message: expect.stringContaining('each row pairs one with studios'),
+    initialValues: ['full_name', 'department'],
+    options: [{ value: 'full_name' }, { value: 'department' }, { value: 'email', hint: 'tells of a person' }],
+  });
+  expect(first?.through.columns).toEqual(['id', 'full_name', 'email']);
+  expect(await askBridges(answering([]), found.bridges, [])).toEqual([]);
+  expect(await askBridges(answering([]), found.bridges, found.bridges)).toHaveLength(1);
+  expect(asked).toHaveLength(2);
+});
+
+test('without a terminal no bridge is taken unless a flag names it, and the report says what the flag gives', async () => {
+  const taken = readBridges(['users'], people, found.bridges);
+  expect(await askBridges(null, found.bridges, [])).toEqual([]);
+  expect(taken.map(({ through }) => through.columns)).toEqual([['id', 'full_name', 'department']]);
+  expect(reportOf({})).toMatch(/Not taken\.[\s\S]*--through public\.users=full_name,department; it also has email/);
+  const report = reportOf({ bridges: taken });
+  expect(report).toMatch(/public\.users +several tenants each, by memberships/);
+  expect(report).toContain('  public.users: id, full_name, department');
+  expect(report).not.toContain('--through');
+});
+
+test('a flag names the columns of shared people, and a wrong table or column is told with the right ones', () => {
+  const read = (text: string) => readBridges([text], people, found.bridges);
+  expect(read('public.users=email').map(({ through }) => through.columns)).toEqual([['id', 'email']]);
+  expect(() => read('users=password_hash')).toThrow('"password_hash" cannot be read (named like a secret)');
+  expect(() => read('users=nickname')).toThrow('there is no such column');
+  expect(() => read('members')).toThrow('tables with shared rows are: public.users');
+  expect(() => read('people')).toThrow('there is no table "people"');
+});
+
+test('the draft has no column of shared people that tenants do not read', () => {
+  const users = usersIn(draftOfPeople({ bridges: readBridges(['users=full_name'], people, found.bridges) }));
+  expect(users?.columns.map(({ columnName }) => columnName)).toEqual(['id', 'full_name']);
+  expect(usersIn(draftOfPeople())).toBeUndefined();
+});
+
+test('deleted rows are left out unless a flag wants them, and a mark that may be empty is not taken without one', () => {
+  const wordsOf = (flags: Parameters<typeof takenBaseFilters>[0]) =>
+    takenBaseFilters(flags, people, found.baseFilters).map(({ filter }) => filter.columnName);
+  expect(wordsOf({})).toEqual(['deleted_at']);
+  expect(wordsOf({ baseFilter: ['users'] })).toEqual(['deleted_at', 'is_test']);
+  expect(wordsOf({ withoutBaseFilter: ['users'] })).toEqual([]);
+  expect(() => wordsOf({ withoutBaseFilter: ['classes'] })).toThrow('tables with one are: public.users');
+  const baseFilters = takenBaseFilters({}, people, found.baseFilters);
+  const report = reportOf({ bridges: found.bridges, baseFilters });
+  expect(report).toContain(
+    'public.users: deleted_at is empty (deleted_at is empty while a row is in use); all rows: --w',
+  );
+  expect(report).toMatch(/is_test = false \(.*rows without a value are left out too\); to take it: --base-filter/);
+  const users = usersIn(draftOfPeople({ bridges: found.bridges, baseFilters }));
+  expect(users?.baseFilters).toEqual([{ columnName: 'deleted_at', predicate: { kind: 'isNull' } }]);
+});
+
+test('a terminal asks for each base filter, and has the certain ones selected', async () => {
+  const asked: object[] = [];
+  const multiselect = async (question: object) => {
+    asked.push(question);
+    return [1];
+  };
+  const asking = { multiselect, isCancel: () => false } as unknown as NonNullable<Asking>;
+  const taken = takenBaseFilters({}, people, found.baseFilters);
+  const chosen = await askBaseFilters(asking, found.baseFilters, taken);
+  expect(asked).toMatchObject([{ initialValues: [0] }]);
+  expect(chosen.map(({ filter }) => filter.columnName)).toEqual(['is_test']);
+});
+
+/** A terminal at which somebody leaves out what is named. */
+const deselecting = (...names: readonly string[]): NonNullable<Asking> =>
+  ({
+    multiselect: async ({ options }: Asked) => options.map(({ value }) => value).filter((one) => !names.includes(one)),
+    isCancel: () => false,
+  }) as unknown as NonNullable<Asking>;
+
+test('tables that are deselected in a terminal are not in the model, nor are those that got their tenant by them', async () => {
+  const drafting = {
+    tables: people,
+    draftFor: (wanted: readonly SourceTable[]) => draftOfPeople({ bridges: found.bridges }, wanted),
+  };
+  const namesAfter = async (asking: Asking) =>
+    (await askTables(asking, drafting)).datamart.tables.map(({ tableName }) => tableName);
+  expect(await namesAfter(null)).toEqual(['classes', 'members', 'studios', 'users', 'memberships']);
+  expect(await namesAfter(deselecting('public.members'))).toEqual(['classes', 'studios', 'users', 'memberships']);
+  const told = vi.spyOn(console, 'log').mockReturnValue();
+  expect(await namesAfter(deselecting('public.memberships'))).toEqual(['classes', 'members', 'studios']);
+  expect(told.mock.calls.join()).toContain('Left out too, since no table says whose their rows are: public.users');
+  told.mockRestore();
+});
+
+test('charts that are deselected in a terminal are not made, and one is needed', async () => {
+  const metrics = ['Bookings', 'Members'].map((name) => ({
+    ...{ metricId: name, name, shape: 'value' as const, definition: metricOf({ from: studios }) },
+  }));
+  const namesAfter = async (asking: Asking, without: readonly string[] = []) =>
+    (await askCharts(asking, { without }, { metrics, filters: [] })).metrics.map(({ name }) => name);
+  expect(await namesAfter(null)).toEqual(['Bookings', 'Members']);
+  expect(await namesAfter(deselecting('Bookings'))).toEqual(['Members']);
+  await expect(namesAfter(deselecting('Members'), ['Bookings'])).rejects.toThrow('a dashboard needs at least one');
+  await expect(namesAfter(null, ['Rooms'])).rejects.toThrow('The charts are: Bookings; Members');
 });
 
 test('a port that is taken is not chosen, unless it is named', async () => {

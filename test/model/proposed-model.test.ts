@@ -85,7 +85,8 @@ const draftOf = (tables: readonly SourceTable[], choices: Partial<Choices> = {})
   if (tenantTable === undefined) throw new Error('a table of tenants');
   const keyColumn = tenantTables[0]?.keyColumn ?? '';
   return draftByBestWays(tables, relationships, {
-    ...{ name: 'x', tenantTable, keyColumn, clientColumn: undefined, shared: [], paths: new Map(), ...choices },
+    ...{ name: 'x', tenantTable, keyColumn, clientColumn: undefined, shared: [], paths: new Map() },
+    ...{ bridges: [], baseFilters: [], ...choices },
   });
 };
 const chartsOf = (tables: readonly SourceTable[], choices: Partial<Choices> = {}) => {
@@ -164,6 +165,41 @@ describe('the first charts', () => {
     const { metrics, filters } = chartsOf(saas, { shared: ['app.users'] });
     expect(metrics.map(({ name }) => name)).toContain('Hours: top 10 by department');
     expect(filters.map(({ name }) => name)).toEqual(['Date', 'Project type']);
+  });
+
+  test('with a bridge to the people, hours are shown by department, and nothing that tenants do not read', () => {
+    const { bridges } = proposeFor(saas);
+    expect(bridges.map(({ through }) => through.columns)).toEqual([['id', 'full_name', 'department']]);
+    const { metrics } = chartsOf(saas, { bridges });
+    expect(metrics.map(({ name }) => name)).toContain('Hours: top 10 by department');
+    expect(JSON.stringify(metrics)).not.toContain('email');
+    const named = bridges.map((one) => ({ ...one, through: { ...one.through, columns: ['id', 'full_name'] } }));
+    expect(JSON.stringify(chartsOf(saas, { bridges: named }))).not.toContain('department');
+  });
+
+  test('charts that are proposed for a stored model read no column that its bridge hides', () => {
+    const { datamart, owned } = draftOf(saas, { bridges: proposeFor(saas).bridges });
+    const through = { relationship: 'memberships.user_id', columns: ['id'] };
+    const hidden = {
+      ...datamart,
+      tables: datamart.tables.map((one) => (one.through == null ? one : { ...one, through })),
+    };
+    const facts = factsWithoutRows(hidden, owned, (ref) => saas.find((one) => sameTable(one, ref)));
+    const users = facts.tables.find(({ table: { tableName } }) => tableName === 'users');
+    expect(users?.roles.categories).toEqual([]);
+    expect(JSON.stringify(firstDashboard(hidden, facts))).not.toContain('department');
+  });
+
+  test('hours of people alone are shown by department and person, and the department is the filter', () => {
+    const kept = ['organizations', 'users', 'memberships', 'time_entries'];
+    const hours = table('app.time_entries', 900, {
+      ...{ id: 'uuid', organization_id: org, user_id: 'uuid > app.users', started_at: 'date', minutes: 'integer' },
+    });
+    const plain = [...saas.filter(({ tableName }) => kept.includes(tableName) && tableName !== hours.tableName), hours];
+    const { metrics, filters } = chartsOf(plain, { bridges: proposeFor(plain).bridges });
+    const names = metrics.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['Hours: top 10 by department', 'Hours: top 10 by user']));
+    expect(filters.map(({ name }) => name)).toEqual(['Started at', 'Department']);
   });
 
   test('a filter by a kind of rows reaches every card, and the filter of dates has the date of each table', () => {

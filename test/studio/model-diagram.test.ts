@@ -7,7 +7,9 @@ import {
   type ModelDraft,
   proposedModel,
   storedOf,
+  withColumnRead,
   withDrawn,
+  withFilterUsed,
   withTable,
 } from '../../src/web/studio/base/model-draft.js';
 import { withOwnership, withoutRelationship, withRelationship } from '../../src/web/studio/base/model-edit.js';
@@ -230,6 +232,49 @@ describe('a new model', () => {
     expect(states(drawn)).toEqual(['owned', 'derived']);
     expect(bodyOf(drawn)).toMatchObject({ relationships: [ends('main.orders', 'client', 'main.clients', 'id')] });
     expect(storedOf(draft).datamartTables[0]?.datamartTableColumns[1]?.label).toBe('Full name');
+  });
+
+  test('takes certain base filters, and people only when a person says what tenants read of them', () => {
+    const ref = { schemaName: 'main', tableName: 'people' };
+    const through = { relationship: 'seats.person', columns: ['id', 'name'] };
+    const empty = (columnName: string) => ({ columnName, predicate: { kind: 'isNull' as const } });
+    const pairing = { ...ends('main.seats', 'person', 'main.people', 'id'), cardinality: 'ManyToOne' as const };
+    const proposed = proposedModel({
+      ...{ name: 'shop', datasourceType: 'DUCKDB', tableCount: 3 },
+      tables: [
+        source('clients', ['id'], ['id']),
+        source('people', ['id', 'name', 'email', 'gone', 'test'], ['id']),
+        source('seats', ['client', 'person'], ['client', 'person']),
+      ],
+      proposals: {
+        relationships: [
+          {
+            relationship: { ...pairing, relationshipName: 'seats.person' },
+            ...{ basis: 'foreignKey', reason: '', isSecondWay: false },
+          },
+        ],
+        tenantTables: [],
+        clientColumns: [],
+        tenancyPaths: [],
+        bridges: [{ ...ref, through, bridge: 'main.seats', askedColumns: ['email'], reason: 'they share people' }],
+        baseFilters: [
+          { ...ref, filter: empty('gone'), isCertain: true, reason: 'gone' },
+          { ...ref, filter: empty('test'), isCertain: false, reason: 'perhaps' },
+        ],
+      },
+    });
+    const peopleIn = (of: ModelDraft) => [bodyOf(of).tableList[1], storedOf(of).datamartTables[1]];
+    for (const people of peopleIn(proposed)) {
+      expect(people).toMatchObject({ baseFilters: [empty('gone')] });
+      expect(people).not.toHaveProperty('through');
+    }
+    const taken = withTable(proposed, 'main.people', { ownership: { kind: 'through', through } });
+    const changed = withFilterUsed(withColumnRead(taken, 'main.people', 'email', true), 'main.people', 0, false);
+    for (const people of peopleIn(withColumnRead(changed, 'main.people', 'name', false))) {
+      expect(people).toMatchObject({ through: { relationship: 'seats.person', columns: ['id', 'email'] } });
+      expect(people).not.toHaveProperty('baseFilters');
+    }
+    expect(withColumnRead(proposed, 'main.people', 'email', true)).toEqual(proposed);
   });
 });
 

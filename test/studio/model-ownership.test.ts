@@ -1,12 +1,12 @@
 /** Studio says whose rows a table of a model holds. What one choice sets, another takes back. */
 
 import { expect, test } from 'vitest';
+import { baseFilterWords } from '../../src/model/datamart/base-filter-words.js';
 import type { Cardinality } from '../../src/model/datamart/datamart.js';
 import {
   bridgesOf,
   changeOf,
   filtersFor,
-  filterWords,
   ownershipOf,
   plainColumn,
   type StoredModel,
@@ -97,7 +97,7 @@ test('columns of a bridged table become readable one by one, and the last one st
 });
 
 test('base filters are offered by the type of a column, and taken back', () => {
-  expect(members(people).datamartTableColumns.flatMap(filtersFor).map(filterWords)).toContain('is_test = false');
+  expect(members(people).datamartTableColumns.flatMap(filtersFor).map(baseFilterWords)).toContain('is_test = false');
   const [filter] = filtersFor(column('email'));
   if (filter === undefined) throw new Error('a column has a filter');
   const filtered = withBaseFilters(people, 'public.members', [filter]);

@@ -26,13 +26,17 @@ export const datamartDefinition = ({ name, tenancy, tables, relationships, share
     name,
     datasourceName: name,
     tenancySettings: tenancy,
-    tableList: tables.map(({ schemaName, tableName, clientColumn, tenancyPath, columns }) => ({
-      name: tableName,
-      schemaName,
-      ...(clientColumn === null ? {} : { clientColumn }),
-      ...(tenancyPath == null ? {} : { tenancyPath }),
-      columns: columns.map((column) => ({ name: column.columnName })),
-    })),
+    tableList: tables.map(
+      ({ schemaName, tableName, clientColumn, tenancyPath, through, baseFilters = [], columns }) => ({
+        name: tableName,
+        schemaName,
+        ...(clientColumn === null ? {} : { clientColumn }),
+        ...(tenancyPath == null ? {} : { tenancyPath }),
+        ...(through == null ? {} : { through }),
+        ...(baseFilters.length === 0 ? {} : { baseFilters }),
+        columns: columns.map((column) => ({ name: column.columnName })),
+      }),
+    ),
     sharedTables: [...sharedTables],
     relationships: relationships.map(({ relationshipName, parent, child, cardinality }) => ({
       relationshipName,

@@ -18,7 +18,7 @@ const untenanted = (datamart: Datamart): Datamart => ({
   ...datamart,
   tenancy: null,
   sharedTables: [],
-  tables: datamart.tables.map((table) => ({ ...table, clientColumn: null, tenancyPath: null })),
+  tables: datamart.tables.map((table) => ({ ...table, clientColumn: null, tenancyPath: null, through: null })),
 });
 
 export const createAsk =

@@ -2,6 +2,7 @@
 import type { Facts, TableFacts } from '../../model/dashboard/first/facts.js';
 import { metricOf } from '../../model/dashboard/first/first-dashboard.js';
 import { rolesOf } from '../../model/dashboard/first/roles.js';
+import { noColumnRules, withColumnRules } from '../../model/datamart/column-rules.js';
 import {
   type ColumnRef,
   type Datamart,
@@ -21,15 +22,22 @@ const keysOf = (sources: readonly SourceTable[]) => (ref: TableRef) => {
   return found === undefined ? [] : [found.primaryKey, ...found.uniqueKeys].filter((key) => key.length > 0);
 };
 
-type Owned = { readonly table: DatamartTable; readonly owner: ColumnRef | null; readonly isTenants: boolean };
+type Owned = {
+  readonly table: DatamartTable;
+  /** The column that names the tenant of a row; null: rows have none, or several. */
+  readonly owner: ColumnRef | null;
+  readonly isOwned: boolean;
+  readonly isTenants: boolean;
+};
 
 const ownersOf = (datamart: Datamart, sources: readonly SourceTable[]): readonly Owned[] =>
   tableOwnerships(datamart, keysOf(sources)).map(({ table, tenancy }) => {
     const { schemaName, tableName } = table;
     const isTenants = tenancy.kind === 'master';
-    if (tenancy.kind === 'path' || tenancy.kind === 'bridge') return { table, owner: tenancy.owner, isTenants };
-    if (tenancy.kind !== 'column' && tenancy.kind !== 'master') return { table, owner: null, isTenants };
-    return { table, owner: { schemaName, tableName, columnName: tenancy.columnName }, isTenants };
+    if (tenancy.kind === 'path') return { table, owner: tenancy.owner, isOwned: true, isTenants };
+    if (tenancy.kind !== 'column' && tenancy.kind !== 'master')
+      return { table, owner: null, isOwned: tenancy.kind === 'bridge', isTenants };
+    return { table, owner: { schemaName, tableName, columnName: tenancy.columnName }, isOwned: true, isTenants };
   });
 
 const count = { name: 'rows', aggregate: 'COUNT' } as const;
@@ -78,7 +86,7 @@ const lookAt = async (
   ask: AskMetric,
   datamart: Datamart,
   tenant: string,
-  { table, owner, isTenants }: Owned,
+  { table, isOwned, isTenants }: Owned,
   sources: readonly SourceTable[],
 ): Promise<TableFacts> => {
   const source = sources.find((one) => sameTable(one, table));
@@ -118,7 +126,7 @@ const lookAt = async (
     table,
     source,
     roles,
-    isOwned: owner !== null,
+    isOwned,
     isTenants,
     rows: numberIn(row.rows),
     distinct: new Map(categories.map((name, at) => [name, numberIn(row[`d${at}`])])),
@@ -134,7 +142,8 @@ export const findFacts = async (
   datamart: Datamart,
   sources: readonly SourceTable[],
 ): Promise<Facts> => {
-  const owned = ownersOf(datamart, sources);
+  // As every query does: what tenants do not read of the rows that they share is no part of a chart.
+  const owned = ownersOf(withColumnRules(datamart, noColumnRules), sources);
   const tenants = await findTenants(ask, datamart, owned);
   const [tenant] = tenants;
   if (tenant === undefined) return { tenants, tables: [] };

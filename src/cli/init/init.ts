@@ -8,8 +8,14 @@ import { createEngine } from '../../engine/engine.js';
 import type { Facts } from '../../model/dashboard/first/facts.js';
 import { type FirstDashboard, type FirstMetric, firstDashboard } from '../../model/dashboard/first/first-dashboard.js';
 import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
-import { type Draft, draftByBestWays, draftDatamart } from '../../model/datamart/model-draft.js';
-import { proposeFor } from '../../model/datamart/source-proposals.js';
+import {
+  type Choices,
+  type Draft,
+  draftByBestWays,
+  draftDatamart,
+  type TakenBridge,
+} from '../../model/datamart/model-draft.js';
+import { proposeBridges, proposeFor, type SourceProposals } from '../../model/datamart/source-proposals.js';
 import { offeredTables, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import { Refusal } from '../../model/refusal.js';
@@ -20,6 +26,8 @@ import { WrongCall } from '../kit/exit.js';
 import { withProgress } from '../kit/terminal.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
 import { type AskMetric, createAsk } from './ask.js';
+import { askBaseFilters, takenBaseFilters } from './base-filters.js';
+import { askBridges, readBridges } from './bridges.js';
 import { findFacts } from './facts.js';
 import {
   environmentFile,
@@ -43,13 +51,14 @@ import {
   askOrigin,
   askShared,
   askTenantTable,
-  askWanted,
   type Flags,
+  type TenantChoice,
   withoutTables,
 } from './questions.js';
 import { draftReport, tablesReport } from './report.js';
 import { nameOf, placeOf, readDatabaseUrl, urlExamples } from './source.js';
-import { askWays, type Paths, readPaths } from './ways.js';
+import { askCharts, askTables } from './wanted.js';
+import { askWays, readPaths } from './ways.js';
 
 /** Files that a second `init` would overwrite. */
 const ownFiles = [
@@ -125,47 +134,55 @@ const chooseTables = async (
   const proposals = proposeFor(tables);
   const tenants = await askTenantTable(asking, flags, tables, proposals);
   const clientColumn = await askClientColumn(asking, flags, tables, tenants, proposals);
-  const choices = {
-    name: nameOf(connection),
-    tenantTable: tenants.table,
-    keyColumn: tenants.keyColumn,
-    clientColumn,
-  };
-  const given = readPaths(flags.tenancyPath ?? [], tables, proposals.relationships);
-  const draftFor = (paths: Paths, shared: readonly string[] = [], wanted = tables): Draft =>
-    draftDatamart(wanted, proposals.relationships, { ...choices, paths, shared });
-  const paths =
-    asking === null
-      ? draftByBestWays(tables, proposals.relationships, { ...choices, paths: given, shared: [] }).paths
-      : await askWays(asking, draftFor, given);
-  const shared = await askShared(asking, flags, tables, draftFor(paths).leftOut);
-  const draft = await askTables(asking, { tables, draftFor: (wanted) => draftFor(paths, shared, wanted) }, (whole) =>
-    console.log(`${draftReport(whole, paths, given)}\n`),
-  );
+  const draft = await draftFrom(asking, flags, { tables, proposals, tenants, clientColumn, name: nameOf(connection) });
   return { draft, facts: await findFacts(ask, draft.datamart, tables) };
 };
 
-type Drafting = {
+type Answered = {
+  readonly name: string;
   readonly tables: readonly SourceTable[];
-  readonly draftFor: (tables: readonly SourceTable[]) => Draft;
+  readonly proposals: SourceProposals;
+  readonly tenants: TenantChoice;
+  readonly clientColumn: string | undefined;
 };
 
-/** Shows the draft, and leaves out of it what the operator does not want. */
-const askTables = async (
+/** Drafts the model, shows it, and takes what the operator wants of it and of what is proposed beside it. */
+const draftFrom = async (
   asking: Asking,
-  { tables, draftFor }: Drafting,
-  show: (draft: Draft) => void,
+  flags: Flags,
+  { tables, proposals: { relationships, baseFilters }, tenants, clientColumn, name }: Answered,
 ): Promise<Draft> => {
-  const whole = draftFor(tables);
-  show(whole);
-  const names = whole.datamart.tables.filter((table) => !isTenants(whole, table)).map(qualifiedName);
-  const wanted = await askWanted(asking, 'These tables will be in the model. Deselect what you do not want.', names);
-  const dropped = names.filter((name) => !wanted.includes(name));
-  return dropped.length === 0 ? whole : draftFor(tables.filter((table) => !dropped.includes(qualifiedName(table))));
+  const names = { name, tenantTable: tenants.table, keyColumn: tenants.keyColumn, clientColumn };
+  const bridges = proposeBridges(tables, relationships, tenants.table);
+  const given = readPaths(flags.tenancyPath ?? [], tables, relationships);
+  const flagged = {
+    bridges: readBridges(flags.through ?? [], tables, bridges),
+    baseFilters: takenBaseFilters(flags, tables, baseFilters),
+  };
+  const plain = { ...names, ...flagged, paths: given, shared: [] };
+  const draftFor = (choices: Partial<Choices>, wanted = tables): Draft =>
+    draftDatamart(wanted, relationships, { ...plain, ...choices });
+  const paths =
+    asking === null
+      ? draftByBestWays(tables, relationships, plain).paths
+      : await askWays(asking, (chosen) => draftFor({ paths: chosen }), given);
+  const shared = await askShared(asking, flags, tables, draftFor({ paths }).leftOut);
+  const open = bridges.filter((one) => !shared.includes(qualifiedName(one)));
+  assertNotShared(flagged.bridges, shared);
+  const plan = { chosen: paths, given, bridges: open, baseFilters };
+  console.log(`${draftReport(draftFor({ paths, shared }), plan)}\n`);
+  const taken = { paths, shared, bridges: await askBridges(asking, open, flagged.bridges) };
+  const whole = draftFor(taken);
+  const here = (one: TableRef): boolean => whole.datamart.tables.some((table) => sameTable(table, one));
+  const filters = await askBaseFilters(asking, baseFilters.filter(here), flagged.baseFilters);
+  return askTables(asking, { tables, draftFor: (wanted) => draftFor({ ...taken, baseFilters: filters }, wanted) });
 };
 
-const isTenants = ({ datamart: { tenancy } }: Draft, table: TableRef): boolean =>
-  tenancy?.tenancyLevel === 'TABLE' && sameTable(table, tenancy);
+const assertNotShared = (bridges: readonly TakenBridge[], shared: readonly string[]): void => {
+  const both = bridges.map(qualifiedName).find((name) => shared.includes(name));
+  if (both === undefined) return;
+  throw new WrongCall(`${both} is named by --through and by --shared: name it by one of them`);
+};
 
 type Tried = { readonly dashboard: FirstDashboard; readonly refused: readonly string[] };
 
@@ -194,24 +211,6 @@ const tryDashboard = async (ask: AskMetric, { draft, facts }: Chosen): Promise<T
     }),
   );
   return { dashboard: { metrics: kept.flat(), filters }, refused };
-};
-
-/** Leaves out the charts that nobody wants. Throws WrongCall for a name that no chart has, and if none is left. */
-const askCharts = async (
-  asking: Asking,
-  { without = [] }: Flags,
-  { metrics, filters }: FirstDashboard,
-): Promise<FirstDashboard> => {
-  const names = metrics.map(({ name }) => name);
-  const unknown = without.find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    throw new WrongCall(`--without "${unknown}": there is no such chart. The charts are: ${names.join('; ')}`);
-  }
-  const left = names.filter((name) => !without.includes(name));
-  const wanted = await askWanted(asking, 'These charts will be made. Deselect what you do not want.', left);
-  const kept = metrics.filter(({ name }) => wanted.includes(name));
-  if (kept.length === 0) throw new WrongCall('no chart is left: a dashboard needs at least one');
-  return { metrics: kept, filters };
 };
 
 const writeAll = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
@@ -323,6 +322,10 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
   });
 };
 
+const throughText =
+  'a table whose rows several tenants share, such as users, and the columns that they read of it, with commas between them (repeatable); without columns, its names; the table is left out if it is not named';
+const uncertain = 'base filters that may leave out too much';
+
 /** Throws WrongCall, and Error with what to mend. */
 export const initCommand = (readServiceToken: ReadServiceToken) =>
   new Command()
@@ -347,6 +350,9 @@ A table whose rows have no tenant is left out, and init says why. Without a term
       'for a table from which several ways lead to a tenant: the one to follow (repeatable); the best if left out',
       collect,
     )
+    .option('--through <table=columns>', throughText, collect)
+    .option('--base-filter <tables>', `tables whose ${uncertain} are taken too`, readNames)
+    .option('--without-base-filter <tables>', 'tables whose every row is read, deleted ones and tests too', readNames)
     .option('--without-table <tables>', 'tables to leave out of the model, with commas between them', readNames)
     .option('--without <chart>', 'a chart to leave out of the dashboard, by its name (repeatable)', collect)
     .option('--origin <origin>', `where your pages run; ${trialOrigin} if left out`)

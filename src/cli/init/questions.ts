@@ -17,6 +17,10 @@ export type Flags = {
   readonly shared?: readonly string[];
   /** `table=relationship`. */
   readonly tenancyPath?: readonly string[];
+  /** `table` or `table=column,column`. */
+  readonly through?: readonly string[];
+  readonly baseFilter?: readonly string[];
+  readonly withoutBaseFilter?: readonly string[];
   readonly withoutTable?: readonly string[];
   readonly without?: readonly string[];
   readonly origin?: string;
@@ -178,20 +182,6 @@ export const withoutTables = (
 ): readonly SourceTable[] => {
   const dropped = names.map((name) => findTable(tables, name));
   return tables.filter((table) => !dropped.includes(table));
-};
-
-/** Returns the items that are wanted. Without a terminal: all. */
-export const askWanted = async (
-  asking: Asking,
-  message: string,
-  names: readonly string[],
-): Promise<readonly string[]> => {
-  if (asking === null || names.length === 0) return names;
-  const options = names.map((value) => ({ value, label: value }));
-  return answerTo(
-    asking,
-    asking.multiselect({ message, options, initialValues: [...names], required: false, maxItems: 12 }),
-  );
 };
 
 /** Names of the tables that all tenants may read. Nothing is shared unless somebody says so. */

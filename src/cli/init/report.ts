@@ -1,9 +1,12 @@
 /** What `init` prints about the tables it found, and about what it will make of them. */
-import { qualifiedName, sameTable } from '../../model/datamart/datamart.js';
+import { baseFilterWords } from '../../model/datamart/base-filter-words.js';
+import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
 import type { Draft } from '../../model/datamart/model-draft.js';
+import type { ProposedBaseFilter, ProposedBridge } from '../../model/datamart/source-proposals.js';
 import { grainOf, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { TableOwnership } from '../../model/datamart/table-ownership.js';
 import { tableText } from '../kit/terminal.js';
+import { bridgeFlag } from './bridges.js';
 import type { Paths } from './ways.js';
 
 const rowsOf = ({ estimatedRows }: SourceTable): string => (estimatedRows == null ? '' : `about ${estimatedRows}`);
@@ -39,10 +42,31 @@ const ownerOf = ({ tenancy }: TableOwnership): string => {
       return `one tenant each, by ${tenancy.columnName}`;
     case 'path':
       return `one tenant each, by ${tenancy.steps.map(({ near, far }) => `${near.columnName} → ${far.tableName}`).join(', ')}`;
+    case 'bridge':
+      return `several tenants each, by ${tenancy.steps[0]?.far.tableName}`;
     default:
       return 'ALL tenants read every row';
   }
 };
+
+const throughOf = ({ datamart }: Draft, table: TableRef) =>
+  datamart.tables.find((one) => sameTable(one, table))?.through;
+
+const takenBridge = (draft: Draft, bridge: ProposedBridge): readonly string[] => {
+  const through = throughOf(draft, bridge);
+  return through == null ? [] : [`  ${qualifiedName(bridge)}: ${through.columns.join(', ')}`];
+};
+
+/** What a flag would give that is not taken without one. */
+const openBridge = (draft: Draft, bridge: ProposedBridge): readonly string[] => {
+  if (throughOf(draft, bridge) != null) return [];
+  const more =
+    bridge.askedColumns.length === 0 ? '' : `; it also has ${bridge.askedColumns.join(', ')}, to be named like these`;
+  return [`  ${bridge.reason}: --through ${bridgeFlag(bridge)}${more}`];
+};
+
+const filterLine = ({ filter, reason, ...table }: ProposedBaseFilter, flag: string): string =>
+  `  ${qualifiedName(table)}: ${baseFilterWords(filter)} (${reason}); ${flag} ${qualifiedName(table)}`;
 
 /** The tables of which `init` chose one of several ways, and how to choose another. */
 const chosenWays = ({ owned }: Draft, chosen: Paths, given: Paths): readonly string[] =>
@@ -54,8 +78,42 @@ const chosenWays = ({ owned }: Draft, chosen: Paths, given: Paths): readonly str
 const section = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `\n\n${title}\n${lines.join('\n')}`;
 
-/** `chosen`: the ways that the draft follows; `given`: those of them that the operator named. */
-export const draftReport = (draft: Draft, chosen: Paths, given: Paths): string => {
+/** What was proposed for a draft, beside what it took. */
+export type Plan = {
+  /** The ways that the draft follows. */
+  readonly chosen: Paths;
+  /** Those of them that the operator named. */
+  readonly given: Paths;
+  readonly bridges: readonly ProposedBridge[];
+  readonly baseFilters: readonly ProposedBaseFilter[];
+};
+
+const rowsReport = (draft: Draft, { bridges, baseFilters }: Plan): readonly string[] => {
+  const find = (ref: TableRef) => draft.datamart.tables.find((table) => sameTable(table, ref));
+  const isTaken = (one: ProposedBaseFilter): boolean => find(one)?.baseFilters?.includes(one.filter) === true;
+  const here = baseFilters.filter((one) => find(one) !== undefined);
+  return [
+    section(
+      'A tenant reads these columns of the rows that it shares with other tenants:',
+      bridges.flatMap((one) => takenBridge(draft, one)),
+    ),
+    section(
+      'Not taken. A tenant would read, of the rows that it shares, also what other tenants wrote there:',
+      bridges.flatMap((one) => openBridge(draft, one)),
+    ),
+    section(
+      'Every chart reads only these rows:',
+      here.filter(isTaken).map((one) => filterLine(one, 'all rows: --without-base-filter')),
+    ),
+    section(
+      'Not taken. Every chart would read only these rows:',
+      here.filter((one) => !isTaken(one)).map((one) => filterLine(one, 'to take it: --base-filter')),
+    ),
+  ];
+};
+
+export const draftReport = (draft: Draft, plan: Plan): string => {
+  const { chosen, given } = plan;
   const { leftOut, leftOutColumns, secondWays } = draft;
   const kept = draft.owned.map((one) => [qualifiedName(one.table), ownerOf(one)]);
   const out = leftOut.map(({ table, reason, ways }) => {
@@ -83,5 +141,6 @@ export const draftReport = (draft: Draft, chosen: Paths, given: Paths): string =
     section('Rows of tenants refer to these tables. If ALL tenants may read every row of one, share it:', [
       ...(lists.length === 0 ? [] : [`  --shared ${lists.map(({ table }) => qualifiedName(table)).join(',')}`]),
     ]),
+    ...rowsReport(draft, plan),
   ].join('');
 };

@@ -113,6 +113,11 @@ export const isContact = (columnName: string): boolean => wordsOf(columnName).so
 export const isPersonal = (columnName: string): boolean =>
   isContact(columnName) || wordsOf(columnName).some((word) => otherPersonal.has(word));
 
+const kindsOfPeople: ReadonlySet<string> = new Set(['department', 'division', 'team', 'role']);
+
+/** Whether a column of this name divides people into kinds, and tells little of one person: `department`. */
+export const dividesPeople = (columnName: string): boolean => kindsOfPeople.has(wordsOf(columnName).at(-1) ?? '');
+
 const removals: ReadonlySet<string> = new Set(['deleted', 'archived', 'removed', 'discarded']);
 const tests: ReadonlySet<string> = new Set(['test', 'testing', 'sandbox']);
 

@@ -4,6 +4,7 @@
  */
 import { isContact, isPerson, wordsOf } from './column-names.js';
 import {
+  type BaseFilter,
   type Datamart,
   type DatamartTable,
   qualifiedName,
@@ -11,6 +12,7 @@ import {
   sameColumn,
   sameTable,
   type TableRef,
+  type Through,
 } from './datamart.js';
 import { columnKind, isOfKind } from './datatypes.js';
 import { choosePaths, singleWays, type WayToTenant, waysToTenant } from './proposed-ways.js';
@@ -28,7 +30,13 @@ export type Choices = {
   readonly shared: readonly string[];
   /** The relationship that says whose the rows are, by the name of the table, where several lead to a tenant. */
   readonly paths: ReadonlyMap<string, string>;
+  /** The tables that tenants read through a bridge. Their other columns are not in the draft. */
+  readonly bridges: readonly TakenBridge[];
+  readonly baseFilters: readonly TakenBaseFilter[];
 };
+
+export type TakenBridge = TableRef & { readonly through: Through };
+export type TakenBaseFilter = TableRef & { readonly filter: BaseFilter };
 
 export type LeftOut = {
   readonly table: SourceTable;
@@ -66,19 +74,21 @@ export const whyHidden = (column: SourceTable['columns'][number]): string | null
     : null;
 };
 
-const tableOf = (
-  table: SourceTable,
-  { clientColumn, tenancyPath }: Pick<DatamartTable, 'clientColumn' | 'tenancyPath'>,
-  keep: ReadonlySet<string>,
-): DatamartTable => ({
+type Declared = Pick<DatamartTable, 'clientColumn' | 'tenancyPath' | 'through' | 'baseFilters'>;
+
+const tableOf = (table: SourceTable, declared: Declared, keep: ReadonlySet<string>): DatamartTable => ({
   schemaName: table.schemaName,
   tableName: table.tableName,
   label: '',
-  clientColumn,
-  tenancyPath,
+  ...declared,
   isHide: false,
   columns: table.columns
-    .filter((column) => keep.has(column.columnName) || whyHidden(column) === null)
+    .filter((column) => {
+      if (keep.has(column.columnName)) return true;
+      return declared.through == null
+        ? whyHidden(column) === null
+        : declared.through.columns.includes(column.columnName);
+    })
     .map(({ columnName, datatype, kind }) => ({
       columnName,
       datatype,
@@ -153,8 +163,9 @@ export const draftDatamart = (
 ): Draft => {
   const isTenants = (table: TableRef): boolean => sameTable(table, choices.tenantTable);
   const isShared = (table: TableRef): boolean => choices.shared.includes(qualifiedName(table)) && !isTenants(table);
+  const bridgeOf = (table: TableRef) => choices.bridges.find((one) => sameTable(one, table))?.through ?? null;
   const columnFor = (table: SourceTable) =>
-    isTenants(table) || isShared(table) ? null : ownColumn(table, relationships, choices);
+    isTenants(table) || isShared(table) || bridgeOf(table) !== null ? null : ownColumn(table, relationships, choices);
   const clear = tables.filter((table) => columnFor(table) !== 'several');
   const full: Datamart = {
     id: choices.name,
@@ -163,8 +174,12 @@ export const draftDatamart = (
     tenancy: tenancyOf(choices),
     tables: clear.map((table) => {
       const clientColumn = columnFor(table);
-      const tenancyPath = clientColumn === null ? (choices.paths.get(qualifiedName(table)) ?? null) : null;
-      return tableOf(table, { clientColumn, tenancyPath }, neededColumns(table, choices, relationships));
+      const through = bridgeOf(table);
+      const isDerived = clientColumn === null && through === null;
+      const tenancyPath = isDerived ? (choices.paths.get(qualifiedName(table)) ?? null) : null;
+      const baseFilters = choices.baseFilters.filter((one) => sameTable(one, table)).map(({ filter }) => filter);
+      const declared = { clientColumn, tenancyPath, through, baseFilters };
+      return tableOf(table, declared, neededColumns(table, choices, relationships));
     }),
     relationships: relationships
       .filter(({ parent, child }) => among(clear, parent) && among(clear, child))
@@ -236,8 +251,11 @@ const whyLeftOut = (
   };
 };
 
+/** Of a table that is read through a bridge: none, since its columns are named. */
 const hiddenColumns = (table: SourceTable, { tables }: Datamart): Draft['leftOutColumns'] => {
-  const listed = tables.find((one) => sameTable(one, table))?.columns.map(({ columnName }) => columnName) ?? [];
+  const found = tables.find((one) => sameTable(one, table));
+  if (found?.through != null) return [];
+  const listed = found?.columns.map(({ columnName }) => columnName) ?? [];
   return table.columns
     .filter(({ columnName }) => !listed.includes(columnName))
     .map((column) => ({ column: `${table.tableName}.${column.columnName}`, reason: whyHidden(column) ?? '' }));

@@ -17,11 +17,12 @@ export type ProposedModel = Omit<SourceProposals, 'relationships'> & {
 /** The best ways for the most likely tenants. Tables without a tenant count, since a person may share them. */
 const bestWays = (
   tables: readonly SourceTable[],
-  { relationships, tenantTables: [tenants] }: SourceProposals,
+  { relationships, tenantTables: [tenants], bridges }: SourceProposals,
 ): ReturnType<typeof draftByBestWays> | undefined => {
   const tenantTable = tables.find((one) => tenants !== undefined && sameTable(one, tenants));
   if (tenants === undefined || tenantTable === undefined) return undefined;
-  const choices = { name: '', tenantTable, keyColumn: tenants.keyColumn, clientColumn: undefined };
+  const names = { name: '', tenantTable, keyColumn: tenants.keyColumn, clientColumn: undefined };
+  const choices = { ...names, bridges, baseFilters: [] };
   const draft = draftByBestWays(tables, relationships, { ...choices, shared: [], paths: new Map() });
   const shared = withoutTenants(draft);
   return draftByBestWays(tables, relationships, { ...choices, shared, paths: draft.paths });

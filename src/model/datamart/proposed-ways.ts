@@ -107,7 +107,9 @@ type Readable = {
 /** The relationships by which tables get their tenant. */
 const followed = (owned: readonly TableOwnership[]): ReadonlySet<string> =>
   new Set(
-    owned.flatMap(({ tenancy }) => (tenancy.kind === 'path' ? tenancy.steps : [])).map((step) => step.relationshipName),
+    owned
+      .flatMap(({ tenancy }) => (tenancy.kind === 'path' || tenancy.kind === 'bridge' ? tenancy.steps : []))
+      .map((step) => step.relationshipName),
   );
 
 /** How much is lost without a relationship, the least first: a list of numbers to compare. */

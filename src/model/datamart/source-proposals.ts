@@ -3,6 +3,7 @@
  * then from names. An operator accepts or rejects them; a proposal alone makes nothing readable.
  */
 import {
+  dividesPeople,
   identifiedBy,
   isMarkOfRemoval,
   isMembership,
@@ -53,7 +54,7 @@ export type ProposedClientColumn = ColumnRef & {
 
 /** How tenants may read a table of people whose rows belong to several tenants. The table itself is the ref. */
 export type ProposedBridge = TableRef & {
-  /** The relationship, and the columns with the key and the name. */
+  /** The relationship, and the columns with the key, the name and the kinds of people, in this order. */
   readonly through: Through;
   /** The table whose rows say which tenant reads which person. */
   readonly bridge: TableRef;
@@ -315,11 +316,17 @@ const personNames = (table: SourceTable): readonly string[] => {
 const isPairing = ({ primaryKey, uniqueKeys }: SourceTable, columns: readonly string[]): boolean =>
   [primaryKey, ...uniqueKeys].some((key) => key.length === 2 && columns.every((name) => key.includes(name)));
 
+/** The columns by which people are divided, such as departments. */
+const personKinds = ({ columns }: SourceTable): readonly string[] =>
+  columns
+    .filter((column) => isOfKind(column, 'text', 'enum') && dividesPeople(column.columnName))
+    .map(({ columnName }) => columnName);
+
 /**
  * Proposes how tenants read tables of people who belong to several of them: a table with a key to the tenants and one
  * to the people, which pairs the two or is named like memberships. Nothing is proposed for people who have a tenant.
  */
-const proposeBridges = (
+export const proposeBridges = (
   tables: readonly SourceTable[],
   relationships: readonly ProposedRelationship[],
   tenants: TableRef,
@@ -347,7 +354,7 @@ const bridgeOf = (
   tenants: TableRef,
 ): ProposedBridge => {
   const { schemaName, tableName } = people;
-  const columns = [...new Set([relationship.child.columnName, ...personNames(people)])];
+  const columns = [...new Set([relationship.child.columnName, ...personNames(people), ...personKinds(people)])];
   const why = isPair ? 'each row pairs one with' : 'named like memberships, with a key to';
   return {
     ...{ schemaName, tableName },

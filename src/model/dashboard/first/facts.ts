@@ -1,5 +1,6 @@
 /** What is known of the tables that a first dashboard is proposed for. Pure. */
-import { type Datamart, type DatamartTable, type TableRef, tableKey } from '../../datamart/datamart.js';
+import { noColumnRules, withColumnRules } from '../../datamart/column-rules.js';
+import { type Datamart, type DatamartTable, findTable, type TableRef, tableKey } from '../../datamart/datamart.js';
 import type { SourceTable } from '../../datamart/source-schema.js';
 import type { TableOwnership } from '../../datamart/table-ownership.js';
 import { type Roles, rolesOf } from './roles.js';
@@ -44,14 +45,16 @@ const unknownSpan = { from: '', to: '' };
 
 /**
  * Facts from definitions and the catalog alone, without reading a row: each text may name groups, and each date has
- * values. Tables that no query reads are left out, and so is what the datamart hides.
+ * values. Tables that no query reads are left out, and so is what the datamart hides, also by `through`.
  */
 export const factsWithoutRows = (
   datamart: Datamart,
   owned: readonly TableOwnership[],
   find: (table: TableRef) => SourceTable | undefined,
 ): Facts => {
-  const tables = owned.flatMap(({ table, tenancy }): readonly TableFacts[] => {
+  const readable = withColumnRules(datamart, noColumnRules);
+  const tables = owned.flatMap(({ table: stored, tenancy }): readonly TableFacts[] => {
+    const table = findTable(readable, stored) ?? stored;
     const source = find(table);
     if (source === undefined || tenancy.kind === 'unreadable' || table.isHide) return [];
     const shown = { ...table, columns: table.columns.filter(({ isHide }) => !isHide) };

@@ -41,7 +41,7 @@ const dividing = new Set(
 /** Words of columns that name one row, or say the same in nearly all rows. */
 const naming = new Set('title subject name label headline caption slug number currency locale timezone'.split(' '));
 const personal = new Set(
-  'address street phone fax email mail url homepage website description notes note comment comments body text message photo picture image path zip postal first last full middle surname nickname username login contact birth ip agent'.split(
+  'address street phone fax email mail url homepage website description notes note comment comments body text message photo picture image path zip postal first last middle surname nickname username login contact birth ip agent'.split(
     ' ',
   ),
 );

@@ -5,9 +5,13 @@ import { plainColumn, type StoredModel } from './model-edit.js';
 import { type Keys, keysOf } from './model-tenancy.js';
 import type { Catalogue, SourceTable } from './source-tables.js';
 
-/** Whose rows a table holds: by a column, by relationships to such a table, or everybody's. */
+type Proposals = Catalogue['proposals'];
+type Through = Proposals['bridges'][number]['through'];
+
+/** Whose rows a table holds: by a column, by relationships to such a table, by rows that refer to them, or everybody's. */
 export type Ownership =
   | { readonly kind: 'column'; readonly column: string }
+  | { readonly kind: 'through'; readonly through: Through }
   | { readonly kind: 'related' }
   | { readonly kind: 'shared' };
 
@@ -18,6 +22,9 @@ export type TableDraft = {
   readonly ownership: Ownership;
   /** The relationship that says whose the rows are, where several lead to a tenant. */
   readonly tenancyPath: string | null;
+  /** How several tenants could read the rows, as the service proposes it. Never taken without a person's word. */
+  readonly bridge: Proposals['bridges'][number] | null;
+  readonly baseFilters: readonly (Proposals['baseFilters'][number] & { readonly isUsed: boolean })[];
 };
 
 export type ModelDraft = {
@@ -74,6 +81,10 @@ export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraf
       label: labelOf(table.tableName),
       ownership: ownershipOf(table),
       tenancyPath: paths.get(qualified(table)) ?? null,
+      bridge: proposals.bridges.find((one) => qualified(one) === qualified(table)) ?? null,
+      baseFilters: proposals.baseFilters
+        .filter((one) => qualified(one) === qualified(table))
+        .map((one) => ({ ...one, isUsed: one.isCertain })),
     })),
     relationships: proposals.relationships.map(({ relationship, reason, isSecondWay }) => ({
       relationship,
@@ -99,9 +110,10 @@ export const storedOf = (draft: ModelDraft): StoredModel => {
             tableClientNameColumn: draft.tenants.name,
             tablePrimaryKeyColumn: draft.tenants.key,
           },
-    datamartTables: used.map(({ table, label, ownership, tenancyPath }) => ({
+    datamartTables: used.map(({ table, label, ownership, tenancyPath, baseFilters }) => ({
       ...{ schemaName: table.schemaName, tableName: table.tableName, label },
       clientColumn: ownership.kind === 'column' ? ownership.column : null,
+      ...rowsOf({ ownership, baseFilters }),
       tenancyPath: ownership.kind === 'related' ? tenancyPath : null,
       ...{ isHide: false, wildcard: null },
       datamartTableColumns: table.columns.map(({ columnName, datatype }) => ({
@@ -117,6 +129,38 @@ export const storedOf = (draft: ModelDraft): StoredModel => {
       .map(({ relationship }) => ({ ...relationship, join: null })),
     sharedTables: used.filter(({ ownership }) => ownership.kind === 'shared').map(({ table }) => qualified(table)),
   };
+};
+
+/** The bridge and the base filters of a table, as a model has them. */
+const rowsOf = ({ ownership, baseFilters }: Pick<TableDraft, 'ownership' | 'baseFilters'>) => {
+  const filters = baseFilters.filter(({ isUsed }) => isUsed).map(({ filter }) => filter);
+  return {
+    ...(ownership.kind === 'through' ? { through: ownership.through } : {}),
+    ...(filters.length === 0 ? {} : { baseFilters: filters }),
+  };
+};
+
+/** The columns of a bridged table that a person decides about: names first, then e-mail addresses and the like. */
+export const readableColumns = ({ through: { columns }, askedColumns }: Proposals['bridges'][number]) => [
+  ...columns.slice(1),
+  ...askedColumns,
+];
+
+/** The draft in which tenants read a column of the rows that they share, or do not. The key is always read. */
+export const withColumnRead = (draft: ModelDraft, name: string, column: string, isRead: boolean): ModelDraft => {
+  const now = draft.tables.find(({ table }) => qualified(table) === name)?.ownership;
+  if (now?.kind !== 'through') return draft;
+  const others = now.through.columns.filter((one) => one !== column);
+  const through = { ...now.through, columns: isRead ? [...others, column] : others };
+  return withTable(draft, name, { ownership: { kind: 'through', through } });
+};
+
+/** The draft in which every read of a table has the base filter at this place, or has not. */
+export const withFilterUsed = (draft: ModelDraft, name: string, place: number, isUsed: boolean): ModelDraft => {
+  const filters = draft.tables.find(({ table }) => qualified(table) === name)?.baseFilters ?? [];
+  return withTable(draft, name, {
+    baseFilters: filters.map((one, at) => (at === place ? { ...one, isUsed } : one)),
+  });
 };
 
 /** The keys of the draft's source. */
@@ -156,12 +200,13 @@ export const bodyOf = (draft: ModelDraft): OperationInput<'createDatamart'> => {
   return {
     name: draft.name.trim(),
     datasourceName: draft.source,
-    tableList: used.map(({ table, label, ownership, tenancyPath }) => ({
+    tableList: used.map(({ table, label, ownership, tenancyPath, baseFilters }) => ({
       name: table.tableName,
       schemaName: table.schemaName,
       label,
       ...(ownership.kind === 'column' ? { clientColumn: ownership.column } : {}),
       ...(ownership.kind === 'related' && tenancyPath !== null ? { tenancyPath } : {}),
+      ...rowsOf({ ownership, baseFilters }),
       columns: table.columns.map(({ columnName }) => ({ name: columnName, label: labelOf(columnName) })),
     })),
     ...(master === undefined || tenants === null

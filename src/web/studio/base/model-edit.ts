@@ -121,14 +121,6 @@ export const filtersFor = (column: StoredColumn): readonly StoredFilter[] => {
   ];
 };
 
-/** A base filter in words. */
-export const filterWords = ({ columnName, predicate }: StoredFilter): string => {
-  if (predicate.kind === 'isNull') return `${columnName} is empty`;
-  if (predicate.kind === 'isNotNull') return `${columnName} is not empty`;
-  if (predicate.kind === 'compare') return `${columnName} ${predicate.operator} ${predicate.value}`;
-  return `${columnName} ${JSON.stringify(predicate)}`;
-};
-
 export const withBaseFilters = (model: StoredModel, key: string, filters: readonly StoredFilter[]): StoredModel =>
   withStoredTable(model, key, { baseFilters: filters.length === 0 ? undefined : filters });
 

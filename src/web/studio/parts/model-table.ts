@@ -5,6 +5,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import { live } from 'lit/directives/live.js';
+import { baseFilterWords } from '../../../model/datamart/base-filter-words.js';
 import type { ModelNumbers } from '../../../model/datamart/datamart.js';
 import { isOfKind } from '../../../model/datamart/datatypes.js';
 import { type ColumnDates, dateGrains } from '../../../model/datamart/dates.js';
@@ -27,7 +28,6 @@ import {
   bridgesOf,
   columnOwner,
   filtersFor,
-  filterWords,
   keyOf,
   ownershipOf,
   type StoredColumn,
@@ -215,12 +215,12 @@ export class ModelTable extends LitElement {
       if (valueIn(event) !== '' && chosen !== undefined) write([...baseFilters, chosen]);
     };
     const remove = (at: number) => () => write(baseFilters.filter((_, index) => index !== at));
-    const choices = offered.map((one, index) => [String(index), filterWords(one)] as const);
+    const choices = offered.map((one, index) => [String(index), baseFilterWords(one)] as const);
     return html`<fieldset><legend>Base filters</legend>
       <p class="hint">Every read of the table has only the rows that pass all of them, such as rows that are not deleted.</p>
       ${baseFilters.map(
         (one, index) =>
-          html`<p><code>${filterWords(one)}</code> <button type="button" class="text" @click=${remove(index)}>Remove ${filterWords(one)}</button></p>`,
+          html`<p><code>${baseFilterWords(one)}</code> <button type="button" class="text" @click=${remove(index)}>Remove ${baseFilterWords(one)}</button></p>`,
       )}
       <label>Add a base filter<select .value=${live('')} @change=${add}>${options([['', 'Choose a condition'], ...choices], '')}</select></label>
     </fieldset>`;

@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/model-editor.js';
 import '../parts/model-diagram.js';
+import { baseFilterWords } from '../../../model/datamart/base-filter-words.js';
 import { options } from '../../base/options.js';
 import { hasRole, type OperationAnswer, StudioError } from '../base/api.js';
 import type { Ends } from '../base/cardinality.js';
@@ -15,9 +16,12 @@ import {
   type Ownership,
   proposedModel,
   qualified,
+  readableColumns,
   storedOf,
   type TableDraft,
+  withColumnRead,
   withDrawn,
+  withFilterUsed,
   withTable,
   withTenants,
 } from '../base/model-draft.js';
@@ -223,29 +227,67 @@ class ModelScreen extends Screen<Data> {
 
   #tables(draft: ModelDraft): TemplateResult {
     return html`<div class="table" tabindex="0" role="group" aria-label="List"><table>
-      <thead><tr><th scope="col">Use</th><th scope="col">Table</th><th scope="col">Label</th><th scope="col">Whose rows are these?</th></tr></thead>
+      <thead><tr><th scope="col">Use</th><th scope="col">Table</th><th scope="col">Label</th><th scope="col">Whose rows are these?</th><th scope="col">Rows that are read</th></tr></thead>
       <tbody>${draft.tables.map((each) => this.#tableRow(draft, each))}</tbody>
     </table></div>`;
   }
 
-  #tableRow(draft: ModelDraft, { table, isUsed, label, ownership }: TableDraft): TemplateResult {
+  #tableRow(draft: ModelDraft, each: TableDraft): TemplateResult {
+    const { table, isUsed, label, ownership, bridge } = each;
     const name = qualified(table);
     const change = (part: Partial<Omit<TableDraft, 'table'>>): void => {
       this.draft = withTable(draft, name, part);
     };
     const use = (event: Event): void => change({ isUsed: (event.target as HTMLInputElement).checked });
     const relabel = (event: Event): void => change({ label: (event.target as HTMLInputElement).value });
-    const owned = (event: Event): void => change({ ownership: ownershipOf((event.target as HTMLSelectElement).value) });
+    const owned = (event: Event): void =>
+      change({ ownership: ownershipOf((event.target as HTMLSelectElement).value, bridge) });
     const now = ownership.kind === 'column' ? `column:${ownership.column}` : ownership.kind;
-    const owners = [...anyOwners, ...table.columns.map(columnOwner)];
+    const bridged = bridge === null ? [] : [['through', `By rows that refer to them: ${bridge.bridge}`] as const];
+    const owners = [...anyOwners, ...bridged, ...table.columns.map(columnOwner)];
     return html`<tr>
       <td><input type="checkbox" aria-label="Use ${name}" .checked=${isUsed} @change=${use} /></td>
       <td><code>${name}</code></td>
       <td><input aria-label="Label of ${name}" maxlength="120" .value=${label} ?disabled=${!isUsed} @change=${relabel} /></td>
       <td>
         <select aria-label="Whose rows ${name} holds" ?disabled=${!isUsed} @change=${owned}>${options(owners, now)}</select>
+        ${this.#bridge(draft, each)}
       </td>
+      <td>${this.#filters(draft, each)}</td>
     </tr>`;
+  }
+
+  /** Why several tenants could read the rows, and which columns of them they read if a person says so. */
+  #bridge(draft: ModelDraft, { table, bridge, ownership }: TableDraft): TemplateResult | typeof nothing {
+    if (bridge === null) return nothing;
+    const name = qualified(table);
+    const read = ownership.kind === 'through' ? ownership.through.columns : [];
+    const toggle = (column: string) => (event: Event) => {
+      this.draft = withColumnRead(draft, name, column, (event.target as HTMLInputElement).checked);
+    };
+    return html`<p class="hint">Proposed: ${bridge.reason}. Each tenant then reads what others wrote in the columns that you choose.</p>
+      ${
+        ownership.kind !== 'through'
+          ? nothing
+          : readableColumns(bridge).map(
+              (column) =>
+                html`<label class="inline"><input type="checkbox" aria-label="Tenants read ${name}.${column}" .checked=${read.includes(column)} @change=${toggle(column)} /> ${column}</label>`,
+            )
+      }`;
+  }
+
+  #filters(draft: ModelDraft, { table, isUsed, baseFilters }: TableDraft): readonly TemplateResult[] {
+    const name = qualified(table);
+    const toggle = (at: number) => (event: Event) => {
+      this.draft = withFilterUsed(draft, name, at, (event.target as HTMLInputElement).checked);
+    };
+    return baseFilters.map(
+      (
+        one,
+        at,
+      ) => html`<label class="inline"><input type="checkbox" aria-label="Only rows of ${name} where ${baseFilterWords(one.filter)}" ?disabled=${!isUsed} .checked=${one.isUsed} @change=${toggle(at)} />
+        <code>${baseFilterWords(one.filter)}</code> <span class="hint">${one.reason}</span></label>`,
+    );
   }
 
   #relationships(draft: ModelDraft): TemplateResult {
@@ -288,7 +330,8 @@ class ModelScreen extends Screen<Data> {
   }
 }
 
-const ownershipOf = (value: string): Ownership => {
+const ownershipOf = (value: string, bridge: TableDraft['bridge']): Ownership => {
+  if (value === 'through' && bridge !== null) return { kind: 'through', through: bridge.through };
   if (value.startsWith('column:')) return { kind: 'column', column: value.slice('column:'.length) };
   return { kind: value === 'shared' ? 'shared' : 'related' };
 };
