@@ -26,6 +26,7 @@ import {
   type Place,
   question,
   refusalOf,
+  relationship,
   rowsOf,
   stays,
   table,
@@ -50,6 +51,7 @@ const rows = [
   [5, 'a', 'feb', null, 100, 1, 1, 1],
   [6, 'b', 'jan', 'USD', '90071992547409931', 2, 3, 75],
 ] as const;
+const refunds = { id: 'BIGINT', client: 'VARCHAR', order: 'BIGINT', currency: 'VARCHAR' };
 const clients = { id: 'VARCHAR', name: 'VARCHAR', currency: 'VARCHAR', region: 'VARCHAR' };
 const clientRows = [
   ['a', 'A', 'gbp', 'north'],
@@ -119,6 +121,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     place = await builder.build('amounts', [
       { name: 'clients', columns: clients, rows: clientRows },
       { name: 'orders', columns: orders, rows },
+      { name: 'refunds', columns: refunds, rows: [[1, 'a', 1, 'GBP']] },
     ]);
     const cache = {
       secret: Buffer.alloc(32, 1),
@@ -385,6 +388,22 @@ describe.each(await findKinds())('on %s', (kind) => {
     };
     expect(await names('total_cents', 'currency')).toEqual([{ column: 'currency' }, undefined]);
     expect(await names('total_cents')).toEqual([undefined]);
+  });
+
+  it('rows have no currency by a filter whose condition on their table does not apply', async () => {
+    const own = martOf(perRow);
+    const mart = {
+      ...own,
+      tables: [...own.tables, table('refunds', refunds, 'client')],
+      relationships: [{ ...relationship('refunds.order', 'orders.id'), cardinality: 'ManyToOne' as const }],
+    };
+    const mappedTo = ['refunds.currency', 'orders.currency'].map(columnRef);
+    const conditions = ['refunds.currency', 'orders.currency'].map((path) => ({ ...isGbp(path), mappedTo }));
+    const definition = metric('refunds', { underlying: [columnRef('orders.total_cents')] });
+    const asked = question(place, mart, 'a', definition, { conditions });
+    const { rows: found, columns } = await engine.underlying(asked);
+    expect(found.map((row) => plain(Object.values(row)[0]))).toEqual([123.45]);
+    expect(columns.map(saidOf)).toEqual([undefined]);
   });
 
   it('no random metric combines amounts of two currencies', async () => {

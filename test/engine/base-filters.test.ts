@@ -166,6 +166,16 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await rowsOf(open, { conditions: [token] })).toEqual([['10']]);
   });
 
+  it('a row that a base filter leaves out makes nothing visible under a restriction, also for a metric without filters', async () => {
+    const predicate = { kind: 'compare', operator: '>', value: 15 } as const;
+    const token = { ...condition('orders.amount', predicate), restriction: 'always', isOfToken: true } as const;
+    const open = { withoutBaseFilters: [tableRef('orders')] };
+    for (const definition of [byProduct, inSql('SELECT product AS k FROM lines')]) {
+      expect(await rowsOf({ ...definition, ...open })).toHaveLength(definition === byProduct ? 2 : 4);
+      expect(await rowsOf({ ...definition, ...open }, { conditions: [token] })).toEqual([]);
+    }
+  });
+
   it('a filter that fits no more is refused by a reason that hides its names from guests', async () => {
     const of = (columnName: string, predicate: BaseFilter['predicate']): Datamart => ({
       ...mart,

@@ -178,8 +178,17 @@ const plainMartOf = (of: ACase): Datamart =>
     sharedTables: ['main.users'],
   });
 
+/**
+ * The tables whose base filters the metric leaves out. Tables by which a restriction reaches others stay filtered there, and
+ * no other database has a table both with and without its rows; memberships are, since users need a row that passes.
+ */
+const openOf = ({ open, token }: ACase): readonly TableName[] =>
+  token?.kind === 'always' ? open.filter((name) => name === 'memberships') : open;
+
 /** What is left of the world for the case. */
-const leftOf = (world: World, { tenant, filtered, open, token }: ACase): World => {
+const leftOf = (world: World, of: ACase): World => {
+  const { tenant, filtered, token } = of;
+  const open = openOf(of);
   const isLeft = (name: TableName, row: Row): boolean =>
     !filtered.includes(name) || open.includes(name) || passes(name, row);
   const isBridge = (row: Row): boolean =>
@@ -211,7 +220,7 @@ const dataOf = (world: World, owners: World['tasks']): readonly TableData[] => [
 ];
 
 const definitionOf = (of: ACase): MetricDefinition => {
-  const withoutBaseFilters = of.open.map(tableRef);
+  const withoutBaseFilters = openOf(of).map(tableRef);
   if (of.ask === 'sql') {
     return {
       ...{ kind: 'sql', chart: { type: 'table' }, sql: of.statement, dimensions: [{ name: 'k' }] },

@@ -15,7 +15,7 @@ import { withoutNames } from '../dialect/refuse.js';
 import type { Leaf, LeafTest, Plan } from '../plan/plan.js';
 import { bridgeStep, findPath, isReachable } from '../question/paths.js';
 import type { Resolved, ResolvedCondition } from '../question/resolve.js';
-import { type Chain, chainsOf, growTree, isHiddenChain } from '../question/restriction-tree.js';
+import { type Chain, chainsOf, growTree, isHiddenChain, isOfToken } from '../question/restriction-tree.js';
 import { testsOfLeaf } from '../question/row-set.js';
 import { leafName } from '../sql/expressions.js';
 import { untestedName } from '../sql/leaves.js';
@@ -82,11 +82,12 @@ export const planChain = (
   chain: Chain,
 ): ((dialect: Dialect) => Sql) => {
   const isHidden = isHiddenChain(chain) || undefined;
+  const isAlwaysFiltered = isOfToken(chain) || undefined;
   const prefix = `${source.prefix}_${leaves.length}`;
   const links = chain.map(({ step, conditions, branches }, index) => {
     const name = `${prefix}_${index}`;
     const [from, leaf] = [index === 0 ? near : `${prefix}_${index - 1}`, leafOf(step.far)];
-    leaves.push({ ...leaf, name, isHidden });
+    leaves.push({ ...leaf, name, isHidden, isAlwaysFiltered });
     return { step, conditions, from, name, nested: branches.map((branch) => planChain(source, leaves, name, branch)) };
   });
   const sideOf = (relation: string, ref: ColumnRef): Side => {

@@ -89,7 +89,8 @@ const prepareVisual = async (context: SqlContext, ask: Ask, runScoped: RunScoped
     return runScoped(scoped, compiled, page);
   };
   const resolved = await fitBuckets(asked, ask, runPlan);
-  const planned = withCurrencies(buildPlan(resolved, ask), ask.kind, question, custom);
+  const held = { ...question, conditions: resolved.applied };
+  const planned = withCurrencies(buildPlan(resolved, ask), ask.kind, held, custom);
   return {
     question,
     ...scopePlan(planned),

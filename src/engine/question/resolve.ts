@@ -29,6 +29,8 @@ export type Resolved = Columns & {
   readonly dimensions: readonly ResolvedDimension[];
   readonly measures: readonly ResolvedMeasure[];
   readonly conditions: readonly ResolvedCondition[];
+  /** The conditions of the question that hold: those of `conditions` and of `whereRead`, as they were given. */
+  readonly applied: readonly Condition[];
   /**
    * The token's conditions that hold wherever a question reads this table. Throws METRIC_QUERY_ERROR for one that
    * does not fit.
@@ -55,6 +57,7 @@ export type ResolvedCondition = {
   readonly predicate: BoundPredicate;
   readonly isHidden?: boolean | undefined;
   readonly restriction?: Condition['restriction'];
+  readonly isOfToken?: Condition['isOfToken'];
 };
 export type ResolvedTree =
   | ResolvedCondition
@@ -134,9 +137,10 @@ export const splitHeld = (
   conditions: readonly Condition[],
   isRead: Parameters<typeof heldConditions>[1],
   resolveOne: (condition: Condition) => ResolvedCondition,
-): Pick<Resolved, 'conditions' | 'whereRead'> => {
+): Pick<Resolved, 'conditions' | 'applied' | 'whereRead'> => {
   const held = heldConditions(conditions, isRead);
   return {
+    applied: held,
     conditions: held.filter(({ restriction }) => restriction !== 'whereRead').map(resolveOne),
     whereRead: (table) =>
       held.filter(({ restriction, column }) => restriction === 'whereRead' && sameTable(column, table)).map(resolveOne),
@@ -258,7 +262,7 @@ export const resolveCondition = (
     const column = isOfToken === true ? storedOf(condition.column) : columnOf(condition.column);
     const query = queries.get(condition.predicate);
     const predicate = query?.bind(column.ref, column.type) ?? bindPredicate(condition.predicate, column);
-    return { column, predicate, isHidden, restriction };
+    return { column, predicate, isHidden, restriction, isOfToken };
   });
 };
 

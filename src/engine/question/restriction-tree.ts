@@ -74,3 +74,7 @@ const isSame = (a: Step, b: Step): boolean => a.relationship === b.relationship;
 /** Whether the chain has a condition that the caller may not know of. */
 export const isHiddenChain = (chain: Chain): boolean =>
   chain.some(({ conditions, branches }) => conditions.some(({ isHidden }) => isHidden) || branches.some(isHiddenChain));
+
+/** Whether the chain has a condition of the token, and so decides over the rows from which it leads. */
+export const isOfToken = (chain: Chain): boolean =>
+  chain.some(({ conditions, branches }) => conditions.some((one) => one.isOfToken) || branches.some(isOfToken));
