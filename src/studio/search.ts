@@ -12,7 +12,7 @@ import {
   readBy,
 } from '../gateway/common/admin-command.js';
 import { readPolicy } from '../gateway/policy/policies.js';
-import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
+import { listTenantsCommand, mostTenants } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
 import { tenantNamesCommand } from '../gateway/tenant/names.js';
 import { studioRoles } from '../model/person.js';
@@ -120,7 +120,7 @@ const tenantsByName = async (run: Run, asking: Asking) => {
   const { words, limit } = asking.wanted;
   if (!mayCall(asking.by, tenantNamesCommand) || words.length === 0) return [];
   const { names } = await run(asking, tenantNamesCommand, { words });
-  const clientIds = names.map(({ clientId }) => clientId);
+  const clientIds = names.slice(0, mostTenants).map(({ clientId }) => clientId);
   return (await run(asking, listTenantsCommand, { clientIds, limit })).tenants;
 };
 

@@ -30,12 +30,15 @@ const cursor = z
 const outcomes = ['complete', 'failed', 'unfinished', 'none'] as const;
 export type TenantOutcome = (typeof outcomes)[number];
 
-export const tenantPage = { after: cursor.optional(), limit: z.number().int().min(1).max(500).default(100) };
+/** Tenants of one page, and tenants that may be named. */
+export const mostTenants = 500;
+
+export const tenantPage = { after: cursor.optional(), limit: z.number().int().min(1).max(mostTenants).default(100) };
 
 const tenantsListInput = z.strictObject({
   ...tenantPage,
   clientId: z.string().min(1).max(255).optional(),
-  clientIds: z.array(z.string().min(1).max(255)).max(500).optional().describe('Only these tenants.'),
+  clientIds: z.array(z.string().min(1).max(255)).max(mostTenants).optional().describe('Only these tenants.'),
   contains: z
     .array(
       z
