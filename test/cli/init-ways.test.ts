@@ -274,3 +274,13 @@ test('a port that is taken is not chosen, unless it is named', async () => {
   expect(await choosePort(first)).toBe(first);
   server.close();
 });
+
+test('no name of the database writes to the terminal, wherever the report has it', () => {
+  const hostile = 'a\u001b[2J\nb';
+  const end = { schemaName: 'public', tableName: hostile, columnName: 'id' };
+  const [one] = proposals.relationships;
+  if (one === undefined) throw new Error('the tables have relationships');
+  const secondWays = [{ ...one, relationshipName: hostile, child: end }];
+  const plan = { chosen: new Map(), given: new Map(), bridges: [], baseFilters: [] };
+  expect(draftReport({ ...draftFor(), secondWays }, plan)).toContain('  a\uFFFD[2J\uFFFDb → a\uFFFD[2J\uFFFDb');
+});

@@ -23,7 +23,7 @@ import { presetNames } from '../../platform/config/presets.js';
 import { systemClock } from '../../platform/work/time.js';
 import { collect, readCount, readNames } from '../kit/declare.js';
 import { WrongCall } from '../kit/exit.js';
-import { withProgress } from '../kit/terminal.js';
+import { printable, withProgress } from '../kit/terminal.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
 import { type AskMetric, createAsk } from './ask.js';
 import { askBaseFilters, takenBaseFilters } from './base-filters.js';
@@ -267,7 +267,7 @@ const closingWords = (
   setup: Setup,
   { dashboard, refused }: Tried,
 ): string => `${dashboard.metrics.length} charts: ${dashboard.metrics.map(({ name }) => name).join('; ')}
-${refused.map((line) => `left out, since it cannot be asked: ${line}\n`).join('')}
+${refused.map((line) => printable(`left out, since it cannot be asked: ${line}\n`)).join('')}
 Written: guestlist.yaml, guestlist.env (secrets), policy.yaml, policy.test.yaml, definitions/, host-page.mjs, data/
 
 ${setup.port === usualPort ? '' : `Guestlist will listen on port ${setup.port}.\n`}

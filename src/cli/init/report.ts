@@ -5,7 +5,7 @@ import type { Draft } from '../../model/datamart/model-draft.js';
 import type { ProposedBaseFilter, ProposedBridge } from '../../model/datamart/source-proposals.js';
 import { grainOf, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { TableOwnership } from '../../model/datamart/table-ownership.js';
-import { tableText } from '../kit/terminal.js';
+import { printable, tableText } from '../kit/terminal.js';
 import { bridgeFlag } from './bridges.js';
 import type { Paths } from './ways.js';
 
@@ -75,8 +75,11 @@ const chosenWays = ({ owned }: Draft, chosen: Paths, given: Paths): readonly str
     .filter((name) => chosen.has(name) && !given.has(name))
     .map((name) => `  ${name} by ${chosen.get(name)}; another: --tenancy-path ${name}=RELATIONSHIP`);
 
+/** The names in it are those of the database. */
+const printableLine = (text: string): string => printable(text).replaceAll('\n', '\uFFFD');
+
 const section = (title: string, lines: readonly string[]): string =>
-  lines.length === 0 ? '' : `\n\n${title}\n${lines.join('\n')}`;
+  lines.length === 0 ? '' : `\n\n${title}\n${lines.map(printableLine).join('\n')}`;
 
 /** What was proposed for a draft, beside what it took. */
 export type Plan = {
