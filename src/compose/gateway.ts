@@ -54,6 +54,7 @@ import { createRolloutLedger } from '../gateway/rollout/ledger.js';
 import { createBringToPublished } from '../gateway/rollout/published.js';
 import { createTemplateVersions } from '../gateway/rollout/template-versions.js';
 import { createRouter, type Gateway, type GatewayHandlers } from '../gateway/router.js';
+import { createKnownTenants } from '../gateway/tenant/known.js';
 import { createTenantNames } from '../gateway/tenant/names.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
 import { assertTenantSecret, createTenants, type SecretSource, type Tenants } from '../gateway/tenant/resolve.js';
@@ -182,10 +183,10 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   const deciding = createDeciding(options, foundation);
   const tokens = createTokens(options, { foundation, provisioning, deciding, keyId });
   const decisionCache = openDecisionCache(options);
-  const { revocation, access } = foundation;
+  const { revocation, access, knownTenants } = foundation;
   const { tenants, tenantNames, metricLists } = deciding;
   const recipients = openRecipients(options, closers);
-  const caches = [decisionCache, tenants, tenantNames, metricLists, access, revocation.scopes, tokens];
+  const caches = [decisionCache, tenants, knownTenants, tenantNames, metricLists, access, revocation.scopes, tokens];
   const stores = { memories: caches.map(({ forget }) => forget), recipients };
   const guard = (request: IncomingMessage) => limits.guards.hook(request, null);
   const life = createTenantLife({ ...options, guard }, foundation, provisioning, { ...stores, tenants });
@@ -247,6 +248,7 @@ const createFoundation = (options: GatewayOptions, closers: Closers) => {
     tenantRecords,
     leases,
     access: createTenantAccess({ ...revocation, tenants: tenantRecords }),
+    knownTenants: createKnownTenants({ upstream: direct, capabilities, clock }),
     /** Calls the service without a lease; revocation and erasure use it. */
     direct,
     /** Calls the service only while the tenant is active: never for a suspended or deleted one. */
@@ -311,7 +313,11 @@ const createRevocation = (
 };
 
 /** Builds provisioning of dashboards from templates, and roll-outs of changed templates. */
-const createProvisioning = (given: GatewayOptions, { upstream, capabilities }: Foundation, keyId: string) => {
+const createProvisioning = (
+  given: GatewayOptions,
+  { upstream, capabilities, knownTenants }: Foundation,
+  keyId: string,
+) => {
   const clock = commonClockOf(given);
   const options = { ...given, clock };
   const { ledger } = options;
@@ -323,6 +329,7 @@ const createProvisioning = (given: GatewayOptions, { upstream, capabilities }: F
     keyId,
     capabilities,
     keepVersion: versions.keep,
+    assertKnown: knownTenants.assert,
     bringToPublished: createBringToPublished({ upstream, versions, ledger: createRolloutLedger(ledger, clock) }),
   });
   const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
@@ -404,6 +411,7 @@ const createFindToken = (options: GatewayOptions, { foundation, deciding, keyId 
         keyId,
         ...foundation.revocation,
         generationOf: foundation.access.generationOf,
+        assertKnown: foundation.knownTenants.assert,
         withLease: foundation.leases.withLease,
         isAlive: createIsAlive({ upstream: foundation.direct, capabilities: foundation.capabilities }),
         cache,

@@ -8,6 +8,8 @@ import type { Policy } from '../gateway/policy/policy.js';
 import { createReachOf } from '../gateway/policy/reach.js';
 import { watchPolicies } from '../gateway/policy/watch.js';
 import type { Gateway } from '../gateway/router.js';
+import { assertCanKnowTenants } from '../gateway/tenant/known.js';
+import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { handled } from '../model/handled.js';
 import type { Database } from '../platform/databases/database.js';
 import type { Log } from '../platform/logs/log.js';
@@ -46,6 +48,7 @@ export const openGateway = async (options: OpenGatewayOptions): Promise<OpenedGa
   const closers = createClosers();
   const close = () => closeAll([policies.close, closers.close, stopForgetting, audit.close]);
   try {
+    await assertCanKnowTenants(policies.current(), options.upstream.capabilities ?? fixedCapabilities([]));
     return {
       router: composeGateway({ ...options, ledger, audit, policies, isCheckingNames: true }, closers),
       audit,

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import type { ColumnRef } from '../model/datamart/datamart.js';
 import type { TenantScope } from '../model/datamart/tenant.js';
-import type { TenantName } from '../model/datamart/tenant-name.js';
+import type { FoundTenant } from '../model/datamart/tenant-name.js';
 import { handled } from '../model/handled.js';
 import type { Engine, RequestSignal, TenantNamesQuestion } from '../model/query/engine.js';
 import { Refusal } from '../model/refusal.js';
@@ -36,7 +36,7 @@ const isClient = (
   }
 };
 
-const nameless: readonly TenantName[] = [];
+const nobodyFound: readonly FoundTenant[] = [];
 
 const statementOf = (database: Database, { master, wanted, limit }: TenantNamesQuestion): Statement | undefined => {
   const { dialect, catalog } = database;
@@ -63,22 +63,27 @@ const statementOf = (database: Database, { master, wanted, limit }: TenantNamesQ
   return dialect.compile(sql`${rows}${order}${dialect.page(limit, 0)}`, []);
 };
 
-/** The time that a datasource has for names: a list of tenants must not wait for them. */
-const mostMs = 1_500;
+/** The key as it was asked for: a column of fixed width gives it with spaces at its end, which no comparison counts. */
+const askedIdOf = (key: string, { wanted }: TenantNamesQuestion): string =>
+  wanted.by === 'name' || wanted.clientIds.includes(key) ? key : key.replace(/ +$/, '');
 
-const late = (): Refusal =>
-  new Refusal('METRIC_QUERY_ERROR', `The datasource did not name the tenants within ${mostMs / 1000} s.`, {
+const late = (timeoutMs: number): Refusal =>
+  new Refusal('METRIC_QUERY_ERROR', `The datasource did not name the tenants within ${timeoutMs / 1000} s.`, {
     reason: 'datasource-timeout',
   });
 
-/** Rejects after `mostMs`, also where connecting takes longer, and then cancels the statement. */
-const inTime = async <R>(signal: RequestSignal, work: (until: AbortSignal) => Promise<R>): Promise<R> => {
+/** Rejects after `timeoutMs`, also where connecting takes longer, and then cancels the statement. */
+const inTime = async <R>(
+  timeoutMs: number,
+  signal: RequestSignal,
+  work: (until: AbortSignal) => Promise<R>,
+): Promise<R> => {
   const ending = new AbortController();
   let cancel = (): void => {};
   const ended = handled(
     new Promise<never>((_, reject) => {
-      cancel = systemTiming.after(mostMs, () => {
-        reject(late());
+      cancel = systemTiming.after(timeoutMs, () => {
+        reject(late(timeoutMs));
         ending.abort();
       });
     }),
@@ -93,19 +98,19 @@ export const createTenantNames =
     const { requestId } = signal;
     const named =
       (until: AbortSignal) =>
-      async (database: Database): Promise<readonly TenantName[]> => {
+      async (database: Database): Promise<readonly FoundTenant[]> => {
         const statement = statementOf(database, question);
-        if (statement === undefined) return nameless;
+        if (statement === undefined) return nobodyFound;
         const running: Running = { signal: until, maxBytes, requestId };
         const { rows } = await database.run(statement, nobody, running);
         return rows.flatMap(([key, name]) =>
-          key === null || key === undefined || name === null || name === undefined
+          key === null || key === undefined
             ? []
-            : [{ clientId: String(key), name: String(name) }],
+            : [{ clientId: askedIdOf(String(key), question), name: name === null ? null : String(name) }],
         );
       };
     const gone = (): void => logGone(log, { datasource, tenant: nobody }, requestId);
     return refuseAborted(signal, gone, () =>
-      inTime(signal, (until) => databases.use(datasource, null, named(until), { requestId })),
+      inTime(question.timeoutMs, signal, (until) => databases.use(datasource, null, named(until), { requestId })),
     );
   };

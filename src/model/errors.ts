@@ -229,7 +229,8 @@ export const errors = {
     fix: 'Add a rule that matches the session, or give the user a role. `guestlist policy explain` shows the decision.',
   },
   NO_TENANT: {
-    meaning: 'The session belongs to no tenant, or to several and the request names none of them.',
+    meaning:
+      'The session belongs to no tenant, to several and the request names none of them, or to one that the table of tenants lacks (`tenant-not-in-table`).',
     mender: 'policy author',
     fix: 'Check the claim or lookup under `session.tenant` of the policy; for several tenants, send `tenant`.',
   },

@@ -78,6 +78,7 @@ const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => TokenCache =
     cache: cacheOf(createTokenCache({ sharing, apiKey: 'the-api-key', clock })),
     generationOf: () => '0',
     withLease: (_, work) => work(),
+    assertKnown: async () => {},
     discard: async (token) => void discarded.push(token),
     isAlive: async () => true,
     clock,

@@ -12,6 +12,7 @@ import { basePolicy } from './policies.js';
 
 const shipped = readFileSync(new URL('../../config/policies/flights.yaml', import.meta.url), 'utf8');
 const full = {
+  knownTenants: true,
   ...basePolicy,
   rules: [
     {

@@ -27,6 +27,7 @@ const start = async (overrides: Overrides = capable) => {
     asked.push(of);
     const data = () => ({
       column: 'main.airports.name',
+      clientIds: [],
       names: Object.entries(known)
         .filter(([id, name]) => of.clientIds?.includes(id) ?? of.words?.every((word) => name.includes(word)))
         .map(([clientId, name]) => ({ clientId, name })),

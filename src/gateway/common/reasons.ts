@@ -29,6 +29,8 @@ const refusals = {
     'tenant-not-chosen',
     'tenant-unknown',
     'tenant-unknown-upstream',
+    /** The policy serves known tenants only, and the table of tenants has no row of this one. */
+    'tenant-not-in-table',
     'tenant-too-long',
   ],
   NO_POLICY: ['no-policy'],
@@ -41,6 +43,7 @@ const refusals = {
     'granted-embed-not-readable',
     'everything-hidden',
     'column-rules-unsupported',
+    'known-tenants-unsupported',
     'restriction-binds-nothing',
     'mint-field-refused',
   ],

@@ -17,6 +17,7 @@ import { type TenantState, tenantStates } from '../ledger/tables.js';
 import type { Policies } from '../policy/policies.js';
 import { policyFor } from '../policy/policy.js';
 import type { Provision } from '../provision/provision.js';
+import { unknownMs } from '../tenant/known.js';
 import type { Tenant, TenantEvent, TenantRecords } from '../tenant/records.js';
 import { newestOf, type TenantEventKind } from '../tenant/state.js';
 import { unavailable } from '../upstream/unavailable.js';
@@ -93,6 +94,11 @@ const provisionOf = async (
     if (error.code === 'TENANT_SUSPENDED') return undefined;
     // The host may add the client to its own data shortly after, so the sender should retry.
     if (error.reason === 'tenant-unknown-upstream') throw unavailable('tenant-unknown-upstream', error);
+    if (error.reason === 'tenant-not-in-table') {
+      throw new Refusal('UPSTREAM_UNAVAILABLE', `clientId: ${error.message} Then repeat the event.`, {
+        ...{ reason: error.reason, cause: error, retryAfterSeconds: unknownMs / 1000 },
+      });
+    }
     if (error.code === 'NO_TENANT') {
       throw new Refusal('INVALID_REQUEST_BODY', `clientId: ${error.message}`, { reason: error.reason, cause: error });
     }

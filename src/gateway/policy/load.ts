@@ -123,6 +123,7 @@ function* compilePolicy(
     roles: compileAt(session.roles.from)(compilers.session, ['session', 'roles'], session.roles.value, [
       'list<string>',
     ]),
+    knownTenantsAt: document.knownTenants ? own.source.at(own.source.offsetOf(['knownTenants'])) : null,
     expiryMinutes: document.expiryMinutes,
     templates,
     onSignUp: [...templates.values()].filter(({ template }) => document.onSignUp.includes(template)),

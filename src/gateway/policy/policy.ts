@@ -39,6 +39,8 @@ export type Policy = {
   readonly claims: ClaimSchema;
   readonly tenant: TenantRule;
   readonly roles: Expression<SessionVariables>;
+  /** Where the policy asks that only tenants of the table of tenants are served, as `file:line:column`. Null: it does not. */
+  readonly knownTenantsAt: string | null;
   readonly expiryMinutes: number;
   /** The templates by name, in the file's order. */
   readonly templates: ReadonlyMap<string, Template>;

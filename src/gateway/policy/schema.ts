@@ -349,6 +349,12 @@ export const policySchema = z.strictObject({
     .array(templateName)
     .default([])
     .describe('Templates that are copied for a tenant at sign-up, before the first login.'),
+  knownTenants: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Only tenants that the table of tenants of the datamart has get tokens and dashboards. Left out: every tenant of a session does.',
+    ),
   rules: rules.describe('Each rule whose `when` is true adds its grant. Without rules nobody sees anything.'),
   restrictions: restrictions
     .default([])

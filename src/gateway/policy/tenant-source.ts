@@ -158,6 +158,12 @@ export const tenantSourceOf = (base: Policy, clientId: string, template: string)
   }
 };
 
+/** Returns the sources that users of the tenant may read through its copy of a template, whoever they are. */
+export const tenantSourcesOf = (base: Policy, clientId: string, template: string): readonly SourceNames[] => {
+  const source = tenantSourceOf(base, clientId, template);
+  return 'names' in source ? [source.names] : datamartsOf(base, template).map((datamart) => ({ datamart }));
+};
+
 /** For expressions that read nothing of a user, and not the time. */
 const variablesWithoutUser = (clientId: string): PolicyVariables => ({
   user: { id: '', issuer: '', roles: [], claims: {} },

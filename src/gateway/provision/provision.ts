@@ -15,14 +15,18 @@ import { copyIdOf, dashboardIdOf } from '../common/dashboard-id.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policy, Template } from '../policy/policy.js';
+import { tenantSourcesOf } from '../policy/tenant-source.js';
+import type { AssertKnown } from '../tenant/known.js';
 import { type Capabilities, fixedCapabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { createEmbedIndex } from './embed-index.js';
 import {
   createEnsureDashboard,
   createProvisionMemory,
+  type EnsureRequest,
   type EnsureResult,
   type ProvisionedDashboard,
+  type ProvisionMemory,
 } from './ensure-dashboard.js';
 import type { CopyLocation, DashboardRow, TenantDashboards } from './ledger.js';
 import { createProvisionLedger, isVerifiedAt } from './ledger.js';
@@ -44,7 +48,7 @@ export type Provision = {
   /**
    * Returns the copies in the order of `templates`, without best-effort ones that cannot be made now. Throws
    * UPSTREAM_UNAVAILABLE, TENANT_SUSPENDED if the client was deleted, or NO_TENANT if the service accepts no such
-   * client.
+   * client or the policy serves none.
    */
   readonly ensure: (
     policy: Policy,
@@ -63,7 +67,7 @@ export type Provision = {
   ) => Promise<readonly ProvisionedDashboard[]>;
   /** Whether all these copies are verified in this process's memory, so that `ensure` needs no I/O. */
   readonly areVerified: (policy: Policy, templates: readonly Template[], clientId: string) => boolean;
-  /** As `ensure`, but returns a result or an error for each template. Throws NO_TENANT if the clientId is too long. */
+  /** As `ensure`, but returns a result or an error for each template. Throws NO_TENANT if the clientId is too long, or as `assertKnown`. */
   readonly ensureEach: (request: ProvisionRequest) => Promise<readonly EnsureResult[]>;
   /**
    * Marks these copies to be verified again at the next request, because the service contradicted their verification.
@@ -91,6 +95,8 @@ export type ProvisionOptions = {
   /** Stores the content of a template's version before the first row refers to it. */
   readonly keepVersion?: ((version: TemplateVersion) => Promise<void>) | undefined;
   readonly bringToPublished: BringToPublished;
+  /** Called before copies are made. Left out: every tenant counts as known. */
+  readonly assertKnown?: AssertKnown | undefined;
   /** Maximum number of tenants in this process's memory of verified copies. */
   readonly maxRemembered?: number;
 };
@@ -129,11 +135,31 @@ const granted = (settled: readonly EnsureResult[]): readonly ProvisionedDashboar
   throw unavailable('nothing-provisioned', failed[0]?.error);
 };
 
+type Missing = Pick<EnsureRequest, 'at' | 'clientId' | 'read' | 'place'>;
+
+/** Returns the names of the templates whose copies are to be made or verified at the service. */
+const listMissing = (
+  memory: ProvisionMemory,
+  { at, clientId, read, place }: Missing,
+  templates: readonly Template[],
+): readonly string[] => {
+  if ('error' in read) return [];
+  const known = memory.find(at, clientId);
+  const isThere = (name: string): boolean =>
+    known?.get(name) === 'verified' ||
+    isVerifiedAt(
+      read.dashboards.find((row) => row.template === name),
+      place,
+    );
+  return templates.map(({ template }) => template).filter((name) => !isThere(name));
+};
+
 const createSettle = (
   options: ProvisionOptions,
   { memory, provisioned, index, placeOf }: Pick<Parts, 'memory' | 'provisioned' | 'index' | 'placeOf'>,
 ) => {
   const { ledger, clock, log, keepVersion = async () => {}, capabilities = fixedCapabilities([]) } = options;
+  const { assertKnown = async () => {} } = options;
   const { isKnownVersion } = provisioned;
   const make = createMakeDashboard({ ...options, provisioned, index, capabilities, keepVersion, isKnownVersion });
   const settleTemplate = createEnsureDashboard({ make, memory, clock, log });
@@ -144,6 +170,9 @@ const createSettle = (
     const read = await reading(tenantRef, () => provisioned.read(tenantRef)).catch((error: unknown) => ({ error }));
     if ('state' in read && read.state === 'deleted') throw tenantDeleted();
     const common = { policy, clientId, tenantRef, requestId, isForced, read, ...placeOf(policy) };
+    for (const template of listMissing(memory, common, templates)) {
+      await assertKnown(policy, clientId, tenantSourcesOf(policy, clientId, template));
+    }
     return mapBounded(named, maxParallel, (one) => settleTemplate({ ...common, ...one }));
   };
 };

@@ -46,6 +46,8 @@ export const mends: Readonly<Record<string, string>> = {
     'The copy was created again and still lacks its metrics. Check the template at the analytics service, then provision again.',
   'published-edition-refused':
     'A new copy could not get the edition that was rolled out last. Its log line says why; a roll-out of the current template to all tenants mends a template whose published edition the model no longer allows.',
+  'tenant-not-in-table':
+    'The policy serves known tenants only (knownTenants), and the table of tenants has no row of this one. Add the row, then provision again.',
   'dashboard-not-readable':
     'The analytics service refuses to list the metrics of the copy. Its log and the one of the gateway have the reason.',
 };

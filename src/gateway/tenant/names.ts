@@ -57,7 +57,7 @@ const idsOfCommand = 500;
 type Known = { readonly name: string | null; readonly column: string | null; readonly untilMs: number };
 
 type Answered = AnswerOf<typeof listTenantNames>['data'];
-const nothing: Answered = { column: null, names: [], isWhole: false };
+const nothing: Answered = { column: null, clientIds: [], names: [], isWhole: false };
 
 /** The datamarts of the policy, the policy's own first. */
 const datamartsOf = ({ datamart, templates }: Policy): readonly string[] => [

@@ -14,8 +14,10 @@ import type { Minted } from '../audit/request-audit.js';
 import { encodeClientId } from '../common/dashboard-id.js';
 import type { TenantLeases } from '../lease/tenant-lease.js';
 import type { Policy } from '../policy/policy.js';
+import type { SourceNames } from '../policy/source-names.js';
 import type { Epochs } from '../revocation/epochs.js';
 import type { Scope, Scopes } from '../revocation/scopes.js';
+import type { AssertKnown } from '../tenant/known.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/unavailable.js';
 import type { CachedToken, TokenCache } from './cache.js';
@@ -52,6 +54,8 @@ export type TokenOptions = {
   readonly clock: Clock;
   /** Changes whenever the tenant's state changes. */
   readonly generationOf: (clientId: string) => string;
+  /** Called before a mint. */
+  readonly assertKnown: AssertKnown;
   /** Mints run under a lease of the tenant, so that an erasure waits for them. */
   readonly withLease: TenantLeases['withLease'];
   /**
@@ -152,6 +156,11 @@ const createMint = ({ upstream, clock, discard, withLease }: TokenOptions) => {
     });
 };
 
+const sourceNamedBy = ({ datasourceName, datamartName }: GuestTokenRequest): SourceNames => ({
+  ...(datasourceName === undefined ? {} : { datasource: datasourceName }),
+  ...(datamartName === undefined ? {} : { datamart: datamartName }),
+});
+
 /** Creates the step that finds or mints a token. */
 export const createTokenStep = (options: TokenOptions): TokenOf => {
   const { cache, epochs, scopes, discard } = options;
@@ -169,7 +178,11 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     // Also read after the mint: a revocation that reached the service before the mint is in the ledger by then
     // (revocations.ts).
     const assertGood = async (): Promise<void> => assertSame((await epochs.latest()).markOf(about));
-    const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, audit }, assertGood) };
+    const mintKnown = async (): Promise<CachedToken> => {
+      await options.assertKnown(policy, request.clientId, [sourceNamedBy(request)]);
+      return mint({ request, key, audit }, assertGood);
+    };
+    const wanted = { minimumLifeMs, discard, mint: mintKnown };
     const found = await waited(() => cache.load(key, wanted));
     const isDead = isReplaced(found, audit.replaces) && !(await options.isAlive(found.token, request.clientId));
     const held = isDead ? await waited(() => cache.replace(key, found.token, wanted)) : found;

@@ -129,7 +129,7 @@ const capabilityTable: Readonly<Record<Capability, Entry>> = {
   },
   'list-tenant-names': {
     operation: listTenantNames,
-    does: 'list the names of clients',
+    does: 'say which clients there are, and list their names',
     reason: 'The interface knows clients by their ids alone.',
   },
   'guest-boards': {

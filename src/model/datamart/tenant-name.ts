@@ -3,11 +3,14 @@ import type { ColumnRef } from './datamart.js';
 
 export type TenantName = { readonly clientId: string; readonly name: string };
 
+/** A client that has a row. `name` null: the row has none. */
+export type FoundTenant = { readonly clientId: string; readonly name: string | null };
+
 export type TenantNames = {
   /** The column that the names are of. Null: the datamart has no table of clients. */
   readonly column: ColumnRef | null;
-  readonly names: readonly TenantName[];
-  /** Whether no name is missing because the datasource did not answer in time. */
+  readonly found: readonly FoundTenant[];
+  /** Whether no client is missing because the datasource did not answer in time. */
   readonly isWhole: boolean;
 };
 

@@ -5,7 +5,7 @@ import type { ColumnNumbers, ColumnRef, Datamart, TableRef } from '../datamart/d
 import type { ColumnDates } from '../datamart/dates.js';
 import type { ClientDatabases, SourceTable } from '../datamart/source-schema.js';
 import type { TenantScope } from '../datamart/tenant.js';
-import type { TenantName } from '../datamart/tenant-name.js';
+import type { FoundTenant } from '../datamart/tenant-name.js';
 import type { UnreadableReason } from '../datamart/unreadable-table.js';
 import type { Condition, Scalar } from '../filter/filter.js';
 import type { Datasource } from '../organization.js';
@@ -69,12 +69,12 @@ export type Engine = Reads & {
    */
   readonly countRepeats: (question: RepeatsQuestion, signal: RequestSignal) => Promise<readonly ColumnRepeats[]>;
   /**
-   * Returns the names that the client master table has of clients, at most `limit`. Reads two columns of this table,
-   * without a tenant scope: only for operators and hosts, whom the caller has checked. A client without a row or a name
-   * is left out, and all are if a column is not there. Throws METRIC_QUERY_ERROR, never with a driver's text, and also
-   * where the datasource does not answer within 1.5 seconds.
+   * Returns the clients that the client master table has, with their names, at most `limit`. Reads two columns of this
+   * table, without a tenant scope: only for operators and hosts, whom the caller has checked. A client without a row is
+   * left out, and all are if a column is not there. By id, a client is named as it was asked for. Throws
+   * METRIC_QUERY_ERROR, never with a driver's text, and also where the datasource does not answer in time.
    */
-  readonly tenantNames: (question: TenantNamesQuestion, signal: RequestSignal) => Promise<readonly TenantName[]>;
+  readonly tenantNames: (question: TenantNamesQuestion, signal: RequestSignal) => Promise<readonly FoundTenant[]>;
   /**
    * Returns the databases of the datasource's server that may belong to a client. Throws DATASOURCE_CONNECTION_ERROR.
    */
@@ -106,6 +106,8 @@ export type TenantNamesQuestion = {
     | { readonly by: 'id'; readonly clientIds: readonly string[] }
     | { readonly by: 'name'; readonly words: readonly string[] };
   readonly limit: number;
+  /** The time that the datasource has, with that of connecting. */
+  readonly timeoutMs: number;
 };
 
 export type RepeatsQuestion = {

@@ -1,9 +1,11 @@
-/** Names of clients. A datasource that is slow or away must not delay a list of clients: the answer then has no names. */
-import { namesAtOnce, type TenantName, type TenantNames } from '../../model/datamart/tenant-name.js';
+/** Which clients there are, and their names. A datasource that is slow or away must not delay a list of clients: the answer then has none. */
+import type { Datamart } from '../../model/datamart/datamart.js';
+import { type FoundTenant, namesAtOnce, type TenantNames } from '../../model/datamart/tenant-name.js';
 import type { ApiKeyCaller } from '../../model/guest/caller.js';
 import type { Engine, RequestSignal, TenantNamesQuestion } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../store/store.js';
+import { findOfDatasource } from './of-datasource.js';
 import { unknownDatamart } from './tenancy.js';
 
 type Deps = {
@@ -16,7 +18,7 @@ const readNames = async (
   { tenantNames }: Deps['engine'],
   question: TenantNamesQuestion,
   signal: RequestSignal,
-): Promise<readonly TenantName[] | undefined> => {
+): Promise<readonly FoundTenant[] | undefined> => {
   try {
     return await tenantNames(question, signal);
   } catch (error) {
@@ -27,28 +29,49 @@ const readNames = async (
 
 type Asked = {
   readonly datamartName: string;
+  readonly datasourceName?: string | undefined;
   readonly clientIds?: readonly string[] | undefined;
   readonly words?: readonly string[] | undefined;
+  readonly timeoutMs: number;
 };
 
 const wantedOf = ({ clientIds, words }: Asked): TenantNamesQuestion['wanted'] =>
   clientIds === undefined ? { by: 'name', words: words ?? [] } : { by: 'id', clientIds: [...new Set(clientIds)] };
 
-/** Returns the names that the datamart's master table has of the clients. Throws INVALID_DATAMART. */
+/**
+ * The datamart that a token reads which names the datasource, for an embed of the named datamart. Undefined: none. Throws
+ * INVALID_DATAMART or DATASOURCE_NAME_ERROR.
+ */
+const findDatamart = async (
+  { datamarts, datasources }: Deps['store'],
+  { datamartName, datasourceName }: Asked,
+): Promise<Datamart | undefined> => {
+  const datamart = await datamarts.findByName(datamartName);
+  if (datamart === undefined) throw unknownDatamart(datamartName);
+  if (datasourceName === undefined) return datamart;
+  const datasource = await datasources.findByName(datasourceName);
+  if (datasource === undefined)
+    throw new Refusal('DATASOURCE_NAME_ERROR', `There is no datasource named ${JSON.stringify(datasourceName)}.`);
+  return findOfDatasource(datamarts, datasource.id, datamart);
+};
+
+/**
+ * Returns the clients that the datamart's master table has, with their names. Throws INVALID_DATAMART or
+ * DATASOURCE_NAME_ERROR.
+ */
 export const listTenantNames =
   ({ store, engine }: Deps) =>
   async (_caller: ApiKeyCaller, asked: Asked, signal: RequestSignal): Promise<TenantNames> => {
-    const datamart = await store.datamarts.findByName(asked.datamartName);
-    if (datamart === undefined) throw unknownDatamart(asked.datamartName);
-    const { tenancy, datasourceId } = datamart;
-    const datasource = await store.datasources.findById(datasourceId);
+    const datamart = await findDatamart(store, asked);
+    const tenancy = datamart?.tenancy;
+    const datasource = datamart === undefined ? undefined : await store.datasources.findById(datamart.datasourceId);
     if (tenancy?.tenancyLevel !== 'TABLE' || datasource === undefined)
-      return { column: null, names: [], isWhole: true };
+      return { column: null, found: [], isWhole: true };
     const { schemaName, tableName, clientColumnType } = tenancy;
     const [keyColumn, nameColumn] = [tenancy.tablePrimaryKeyColumn, tenancy.tableClientNameColumn];
     const master = { schemaName, tableName, keyColumn, nameColumn, clientColumnType };
-    const question = { datasource, master, wanted: wantedOf(asked), limit: namesAtOnce };
-    const names = await readNames(engine, question, signal);
+    const question = { datasource, master, wanted: wantedOf(asked), limit: namesAtOnce, timeoutMs: asked.timeoutMs };
+    const found = await readNames(engine, question, signal);
     const column = { schemaName, tableName, columnName: nameColumn };
-    return { column, names: names ?? [], isWhole: names !== undefined };
+    return { column, found: found ?? [], isWhole: found !== undefined };
   };

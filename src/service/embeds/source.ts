@@ -5,6 +5,7 @@ import { type Datamart, qualifiedName } from '../../model/datamart/datamart.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import { reachesDatamart, type Workspace } from '../../model/organization.js';
 import { Refusal } from '../../model/refusal.js';
+import { findOfDatasource } from '../datamarts/of-datasource.js';
 import type { ContentStore } from '../store/content.js';
 import type { Store } from '../store/store.js';
 
@@ -133,6 +134,5 @@ const findNamedDatamart = async (
   ofEmbed: Datamart | undefined,
 ): Promise<Datamart | undefined> => {
   if (datamartId !== null) return store.datamarts.findById(datamartId);
-  if (datasourceId === null || ofEmbed?.datasourceId === datasourceId) return ofEmbed;
-  return store.datamarts.findOnlyOf(datasourceId);
+  return datasourceId === null ? ofEmbed : findOfDatasource(store.datamarts, datasourceId, ofEmbed);
 };

@@ -374,7 +374,7 @@ export const sampleHandlers: Handlers = {
   getDatamartTenancy: async (_, { datamartName }) => ({ datamart: { ...datamart, name: datamartName }, tables: [] }),
   listTenantNames: async () => ({
     column: { schemaName: 'main', tableName: 'clients', columnName: 'name' },
-    names: [{ clientId: '1', name: 'Example Ltd' }],
+    found: [{ clientId: '1', name: 'Example Ltd' }],
     isWhole: true,
   }),
   deleteDatamart: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
