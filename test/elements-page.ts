@@ -145,7 +145,8 @@ the page.
 Parts, for \`::part(…)\` on the outer element: \`head\`, \`heading\`, \`filters\`, \`filter\`, \`locked\`,
 \`control\`, \`option\`, \`button\`, \`icon-button\`, \`chip\`, \`card\`, \`card-header\`, \`title\`, \`body\`,
 \`legend\`, \`series\`, \`input\`, \`value\`, \`note\`, \`state\`, \`tooltip\`, \`table\`, \`header-cell\`, \`cell\`,
-\`menu\`, \`menu-item\`, \`dialog\`, \`tabs\`, \`tab\`. Charts are drawn on a canvas: they take the tokens.
+\`menu\`, \`menu-item\`, \`dialog\`, \`tabs\`, \`tab\`, \`tenants\`. Charts are drawn on a canvas: they take
+the tokens.
 
 ## Where tokens come from
 

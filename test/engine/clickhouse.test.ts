@@ -214,6 +214,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     expect(tables.find(({ tableName }) => tableName === 'whole')).toEqual({
       schemaName: world.place.schemaName,
       tableName: 'whole',
+      kind: 'table',
       columns: [
         { columnName: 'id', datatype: 'Int32', kind: 'integer', isNullable: false },
         { columnName: 'at', datatype: 'DateTime', kind: 'date', isNullable: false },

@@ -180,6 +180,7 @@ describe.each(kinds)('%s', (kind) => {
     const parents = { schemaName: place.schemaName, tableName: 'parents' };
     expect(tables.find(({ tableName }) => tableName === 'parents')).toEqual({
       ...parents,
+      kind: 'table',
       columns: [
         { columnName: 'a', datatype: bigint, kind: 'integer', isNullable: false },
         { columnName: 'b', datatype: bigint, kind: 'integer', isNullable: false },

@@ -148,6 +148,7 @@ describe('a roll-out with decided conflicts', () => {
       plan.tenants.map(({ clientId }) => [
         {
           path: expect.any(String),
+          what: expect.any(String),
           kind: 'changed-by-both',
           base: 'Metric count',
           template: 'All sales',

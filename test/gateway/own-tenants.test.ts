@@ -27,7 +27,10 @@ const start = async (overrides: Overrides = {}) => {
     asked.push(clientIds);
     if (state.isHanging) return new Promise(() => {});
     const names = clientIds.map((clientId) => ({ clientId, name: nameOf(clientId) }));
-    return { status: 200, body: { data: { column: 'main.airports.name', names, isWhole: true }, error: null } };
+    return {
+      status: 200,
+      body: { data: { column: 'main.airports.name', clientIds, names, isWhole: true }, error: null },
+    };
   };
   const own = async (claims: object, body?: unknown) => (await started.granted(claims, body)) as AnswerBody & Own;
   const raw = async (claims: object, body?: unknown) => {

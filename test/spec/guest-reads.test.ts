@@ -361,7 +361,7 @@ describe('underlying and csv', () => {
     expect([reply.totalRecords, reply.metricid]).toEqual([2, byRegion]);
   });
 
-  test('underlying: says how the model writes the columns, and nothing where it says nothing', async () => {
+  test('underlying: says how the model writes the columns, and nothing where it says nothing; a metric says the currency alone', async () => {
     const columns = async () =>
       (await ok(house, 'listGuestUnderlying', { ...narrowed, metricId: byRegion }, { bearer: token })).metaData.columns;
     const plain = [
@@ -382,7 +382,8 @@ describe('underlying and csv', () => {
     await house.stored((store) => store.datamarts.update({ ...before, tables }));
     expect(await columns()).toEqual(plain.map((column) => ({ ...column, ...formats[column.name] })));
     const { metaData } = await ok(house, 'queryGuestMetric', { ...narrowed, metricId: byRegion }, { bearer: token });
-    expect(JSON.stringify(metaData)).not.toContain('EUR');
+    const numbers = metaData.columns.map((column) => ('numbers' in column ? column.numbers : null));
+    expect(numbers).toEqual([null, { currency: 'EUR' }, null]);
     await house.stored((store) => store.datamarts.update(before));
   });
 
