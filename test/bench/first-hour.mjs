@@ -241,7 +241,7 @@ try {
         ['Which column of the other tables', ['\r']],
         // Of Northwind, lookups come first: customer_demographics, employees, products, shippers; then categories.
         ['Which of them may ALL tenants read', isNorthwind ? [down, down, ' ', down, down, ' ', '\r'] : ['\r']],
-        ['A tenant would read these columns', ['\r']],
+        ['with what other tenants wrote there', ['\r']],
         ['Every chart would leave out', ['\r']],
         ['These tables will be in the model', ['\r']],
         ['At which origin do your pages run?', [...host.origin, '\r']],
