@@ -49,7 +49,7 @@ export const prepare = (
   return dated.kind === 'sql' ? prepareSql(context, dated.question) : prepareVisual(context, dated, runScoped);
 };
 
-/** The datamart of every question hides what `through` leaves out, whoever asks. A guest's was ruled by the token. */
+/** Hides the columns that `through` does not name from every question. For a guest, the token's rules did so already. */
 const withReadableColumns = (ask: AnyAsk): AnyAsk => {
   const { datamart } = ask.question;
   const ruled = datamart.ruled === undefined ? withColumnRules(datamart, noColumnRules) : datamart;
@@ -117,7 +117,7 @@ const createScoping =
 
 /**
  * The question for the tenant's currency, which the tenant's rows of the client master table name. Null if no column
- * of the answer needs one, or the token hides or masks its column.
+ * of the answer needs one, or the token hides its column. What a mask leaves of a code is no code.
  */
 const prepareTenantCurrency = async (context: SqlContext, asked: Asked, { output }: Plan): Promise<Scoped | null> => {
   const { datamart, conditions } = asked;
@@ -125,7 +125,7 @@ const prepareTenantCurrency = async (context: SqlContext, asked: Asked, { output
     currency !== undefined && 'tenant' in currency ? currency.tenant : [],
   );
   const found = column && findColumn(datamart, column);
-  if (column === undefined || found === undefined || found.mask !== undefined) return null;
+  if (column === undefined || found === undefined) return null;
   const { schemaName, tableName } = column;
   const none = { dimensions: [], measures: [], filters: [], rlsVariables: [], underlying: [], drillPath: [], sort: [] };
   const question = {

@@ -158,7 +158,7 @@ export const tenantSourceOf = (base: Policy, clientId: string, template: string)
   }
 };
 
-/** Returns the sources that users of the tenant may read through its copy of a template, whoever they are. */
+/** Returns the sources that any user of the tenant may read through its copy of a template. */
 export const tenantSourcesOf = (base: Policy, clientId: string, template: string): readonly SourceNames[] => {
   const source = tenantSourceOf(base, clientId, template);
   return 'names' in source ? [source.names] : datamartsOf(base, template).map((datamart) => ({ datamart }));
