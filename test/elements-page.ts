@@ -134,7 +134,7 @@ saves the arrangement for that user only, and can restore the original.
 | \`color.text\`, \`color.muted\` | \`--gl-text\`, \`--gl-muted\` |
 | \`color.accent\`, \`color.on-accent\` | \`--gl-accent\`, \`--gl-on-accent\`: focus, links and what is chosen |
 | \`color.good\`, \`color.warning\`, \`color.bad\`, \`color.danger\` | \`--gl-good\`, … : judged numbers, and failures |
-| \`color.series.1\` to \`color.series.8\` | \`--gl-series-1\` to \`--gl-series-8\` |
+| \`color.series.1\` to \`color.series.8\`, \`color.other\` | \`--gl-series-1\` to \`--gl-series-8\`, \`--gl-other\`: what a chart combines as “Other” |
 | \`font.family\` | \`--gl-font\` |
 | \`radius\`, \`gap\`, \`row-height\` | \`--gl-radius\`, \`--gl-gap\`, \`--gl-row-height\` |
 

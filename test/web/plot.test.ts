@@ -17,6 +17,7 @@ const theme: ChartTheme = {
   surface: '#fff',
   fontFamily: 'x',
   series: ['#2f6bd8', '#d2700f'],
+  other: '#8a93a2',
 };
 
 const chartOf = (type: GuestChart['type'], dimensions: readonly string[], measures: readonly string[]): GuestChart => ({

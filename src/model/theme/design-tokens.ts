@@ -57,7 +57,7 @@ const fontFamily: Read = (value) => {
 
 const colours = [
   ...['surface', 'raised', 'subtle', 'border', 'grid', 'text', 'muted', 'accent', 'on-accent'],
-  ...['danger', 'good', 'warning', 'bad', 'skeleton'],
+  ...['danger', 'good', 'warning', 'bad', 'skeleton', 'other'],
   ...Array.from({ length: 8 }, (_, index) => `series.${index + 1}`),
 ];
 

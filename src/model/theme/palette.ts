@@ -19,6 +19,8 @@ export type Palette = {
   readonly shadow: string;
   /** In the order of use. Neighbours differ for colour-blind readers too. */
   readonly series: readonly string[];
+  /** The series or part that combines the rest. Unlike each of the others. */
+  readonly other: string;
 };
 
 /** The colours and the font that a chart draws with, read from the element that holds the chart. */
@@ -31,6 +33,7 @@ export type ChartTheme = {
   /** Whether the reader's system forces its own colours; series then have patterns. */
   readonly isForced?: boolean;
   readonly series: readonly string[];
+  readonly other: string;
 };
 
 export const light: Palette = {
@@ -49,7 +52,8 @@ export const light: Palette = {
   bad: '#b3261e',
   skeleton: '#e9edf4',
   shadow: '0 1px 2px rgb(16 24 40 / 5%), 0 1px 3px rgb(16 24 40 / 4%)',
-  series: ['#2f6bd8', '#b17b0e', '#ac4498', '#21a393', '#cc0657', '#2428bc', '#146f59', '#89260c'],
+  series: ['#5793ee', '#bb8946', '#005642', '#a25a6c', '#653688', '#687501', '#0380a7', '#8f2103'],
+  other: '#8a93a2',
 };
 
 export const dark: Palette = {
@@ -68,7 +72,8 @@ export const dark: Palette = {
   bad: '#ffb3a9',
   skeleton: '#232d3d',
   shadow: '0 1px 2px rgb(0 0 0 / 35%)',
-  series: ['#6f9ff5', '#ce8c3e', '#a0ebb8', '#f052ab', '#f7e3fe', '#fab93e', '#39caff', '#afbabf'],
+  series: ['#6a9fee', '#ad5610', '#b8ebd7', '#ee9fb1', '#8b57aa', '#f5dc73', '#5ed1fe', '#d17c51'],
+  other: '#7d8797',
 };
 
 /** The CSS custom properties of a palette: name to value. */

@@ -20,6 +20,12 @@ import { elementText } from './texts.js';
 export type NumberHint = ColumnNumbers;
 export { numberOf, numbersInRow, numbersOf, withClaimedUnit };
 
+/** A moment of an axis, and which of its parts are written. */
+export type DateTick = {
+  readonly time: number;
+  readonly parts: 'year' | 'quarter' | 'month' | 'month-year' | 'day' | 'day-year' | 'time';
+};
+
 export type Format = {
   /** The element's own texts. */
   readonly text: Text;
@@ -40,8 +46,8 @@ export type Format = {
     grain?: TimeGrain,
     dates?: ColumnDates,
   ) => string;
-  /** A label of the time axis: month and year in January, the month on its first day, otherwise the day or the time. */
-  readonly timeTick: (time: number, dates?: ColumnDates) => string;
+  /** A label of an axis of dates, with the parts that are asked for. */
+  readonly timeTick: (tick: DateTick, dates?: ColumnDates) => string;
   readonly count: (value: number) => string;
   /** A moment by the reader's own clock; without its day if that is today. */
   readonly moment: (at: Date, now: Date) => string;
@@ -163,6 +169,10 @@ const dateFormats = (locale: string, text: Text) => {
     return format.format(time);
   };
   const year: Parts = { year: 'numeric' };
+  const quarterOf = (time: number): string => {
+    const quarter = Math.floor(new Date(time).getUTCMonth() / 3) + 1;
+    return text('Q{quarter} {year}', { quarter, year: write(time, year) });
+  };
   return {
     /** Null if the value is not one of the grain's. */
     grain: (value: Cell, grain: TimeGrain, dates: ColumnDates = {}): string | null => {
@@ -177,8 +187,7 @@ const dateFormats = (locale: string, text: Text) => {
       if (time === null) return null;
       const precision = precisionOf(grain);
       if (precision !== undefined) return write(time, dateParts(dates, precision));
-      const quarter = Math.floor(new Date(time).getUTCMonth() / 3) + 1;
-      return text('Q{quarter} {year}', { quarter, year: write(time, year) });
+      return quarterOf(time);
     },
     full: (value: Cell, dates: ColumnDates = {}): string => {
       const time = timeOf(value);
@@ -186,14 +195,16 @@ const dateFormats = (locale: string, text: Text) => {
       const precision = dates.precision ?? (time % day === 0 ? 'day' : 'minute');
       return write(time, dateParts(dates, precision));
     },
-    tick: (time: number, dates: ColumnDates = {}): string => {
-      if (time % day !== 0) return write(time, { hour: '2-digit', minute: '2-digit' });
-      const at = new Date(time);
+    tick: ({ time, parts }: DateTick, dates: ColumnDates = {}): string => {
+      if (parts === 'time') return write(time, { hour: '2-digit', minute: '2-digit' });
+      if (parts === 'year') return write(time, year);
+      if (parts === 'quarter') return quarterOf(time);
       const { month, day: dayPart } = dateParts(dates, 'day');
-      if (at.getUTCDate() !== 1) return write(time, { month, day: dayPart });
+      if (parts === 'day') return write(time, { month, day: dayPart });
+      if (parts === 'day-year') return write(time, { month, day: dayPart, ...year });
       // The digits of a month alone could be those of a day.
       if (dates.style === 'short') return write(time, dateParts(dates, 'month'));
-      return at.getUTCMonth() === 0 ? `${write(time, { month })} ${write(time, year)}` : write(time, { month });
+      return write(time, parts === 'month' ? { month } : { month, ...year });
     },
   };
 };

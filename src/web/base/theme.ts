@@ -134,6 +134,7 @@ export const readChartTheme = (element: Element, chartColours: readonly string[]
     surface: read('surface'),
     fontFamily,
     series: chartColours.length > 0 ? chartColours : series,
+    other: read('other'),
   };
 };
 
@@ -143,7 +144,16 @@ const forcedTheme = (fontFamily: string): ChartTheme => {
   const text = isDark ? '#ffffff' : '#000000';
   const surface = isDark ? '#000000' : '#ffffff';
   const grid = '#767676';
-  return { text, muted: text, grid, surface, fontFamily, series: (isDark ? dark : light).series, isForced: true };
+  return {
+    text,
+    muted: text,
+    grid,
+    surface,
+    fontFamily,
+    series: (isDark ? dark : light).series,
+    other: grid,
+    isForced: true,
+  };
 };
 
 /** Reads `chart-colors`: a JSON array or a comma-separated list. Skips values that are not CSS colours. */

@@ -248,7 +248,7 @@ const vertical = (planned: Planned) => {
     const scale = isLines && drawing.chart.type !== 'area' && isFarFromZero(drawn);
     return valueAxis(drawing, { hint, ...unit, ...line, scale });
   });
-  const strip = hasSlider(drawing, plot) ? slider(drawing, plot) : null;
+  const strip = hasSlider(drawing, plot) ? slider(drawing) : null;
   const below = plot.axis === 'time' ? timeAxis(drawing, plot) : categoryAxis(plot, drawing);
   if (panels !== null) return panelLayout(drawing, { plot, panels, axes, below, strip });
   return {

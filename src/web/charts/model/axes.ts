@@ -12,6 +12,7 @@ import {
   textWidth,
 } from './drawing.js';
 import { nextPeriod, type Plot } from './plot.js';
+import { grainOfTimes, type TimeTick, timeTicks } from './time-ticks.js';
 
 export type Axis = Readonly<Record<string, unknown>>;
 
@@ -76,46 +77,70 @@ export const nameAxis = (plot: Plot, { theme, width }: Drawing): Axis => ({
   },
 });
 
+/** Room for numbers and gaps at the sides of an axis of time, and between two labels, in CSS pixels. */
+const axisSides = 64;
+const labelGap = 16;
+
+/** The labels of dates that ascend; null for other points. */
+const ticksOf = (plot: Plot, drawing: Drawing): readonly (TimeTick & { readonly label: string })[] | null => {
+  const { dimension, points } = plot;
+  const { chart, format, width } = drawing;
+  if (dimension?.dataType !== 'date' || !areAscending(points)) return null;
+  const [first, last] = [points[0]?.time, points.at(-1)?.time];
+  if (typeof first !== 'number' || typeof last !== 'number') return null;
+  const grain = grainOf(chart, dimension.name) ?? grainOfTimes(points.map(({ time }) => time ?? 0));
+  if (grain === 'dayOfWeek' || grain === 'hourOfDay') return null;
+  const dates = datesOf(chart, dimension.name);
+  const labelOf = (tick: TimeTick): string => format.timeTick(tick, dates);
+  const room = {
+    width: width - axisSides,
+    widthOf: (tick: TimeTick): number => textWidth(labelOf(tick)) + labelGap,
+  };
+  return timeTicks({ first, last }, grain, room).map((tick) => ({ ...tick, label: labelOf(tick) }));
+};
+
+const areAscending = (points: Plot['points']): boolean =>
+  points.every(({ time }, at) => time !== null && (at === 0 || time > (points[at - 1]?.time ?? time)));
+
 export const timeAxis = (drawing: Drawing, plot: Plot): Axis => {
-  const { theme, width } = drawing;
+  const { theme } = drawing;
   const { points } = plot;
+  const ticks = ticksOf(plot, drawing) ?? [];
+  const labels = new Map(ticks.map(({ time, label }) => [time, label]));
+  const customValues = [...labels.keys()];
   return {
     type: 'time',
-    splitNumber: Math.max(2, Math.round(width / 110)),
     // A single moment has no range of its own.
     ...(points.length === 1
       ? { min: (points[0]?.time ?? 0) - 43_200_000, max: (points[0]?.time ?? 0) + 43_200_000 }
       : {}),
     axisLine: { lineStyle: { color: theme.grid } },
-    axisTick: { show: false },
-    axisLabel: { ...axisText(drawing), hideOverlap: true, formatter: tickOf(plot, drawing) },
+    axisTick: { show: false, customValues },
+    axisLabel: { ...axisText(drawing), customValues, formatter: (time: number) => labels.get(time) ?? '' },
     axisPointer: { lineStyle: { color: theme.muted, type: 'dashed' } },
   };
 };
 
-/** Writes a moment of the axis of time. */
-const tickOf = ({ dimension }: Plot, { chart, format }: Drawing) => {
-  const dates = dimension === null ? undefined : datesOf(chart, dimension.name);
-  return (time: number): string => format.timeTick(time, dates);
-};
-
-/** Dates are short on an axis: the year stands at its January only. The tooltip has the whole date. */
-const axisLabels = (plot: Plot, drawing: Drawing): readonly string[] => {
-  const { dimension, points } = plot;
-  const { chart } = drawing;
-  const tick = tickOf(plot, drawing);
-  const grain = dimension?.dataType === 'date' ? grainOf(chart, dimension.name) : undefined;
-  const isShort = (grain === 'month' && points.length <= 24) || grain === 'week' || grain === 'day';
-  return points.map(({ label, time }, at) => {
-    if (!isShort || time === null) return label;
-    const year = at === 0 && new Date(time).getUTCMonth() > 0 && grain === 'month';
-    return year ? label : tick(time);
-  });
+/** Names of the axis, and which of them are written, if not as many as fit. */
+const axisLabels = (plot: Plot, drawing: Drawing): { readonly data: readonly string[]; readonly axisLabel: Axis } => {
+  const names = plot.points.map(({ label }) => label);
+  const usual = { data: names, axisLabel: fitted(plot, drawing) };
+  const ticks = ticksOf(plot, drawing);
+  if (ticks === null) return usual;
+  const indexes = new Map(plot.points.map(({ time }, index) => [time, index]));
+  const written = new Map(ticks.map(({ time, label }) => [indexes.get(time), label]));
+  // A moment between two bars has no place on this axis.
+  if (written.has(undefined)) return usual;
+  return {
+    data: names.map((name, index) => written.get(index) ?? name),
+    axisLabel: { customValues: [...written.keys()], interval: 0 },
+  };
 };
 
 export const categoryAxis = (plot: Plot, drawing: Drawing): Axis => {
   const { theme } = drawing;
   const isNumber = plot.dimension?.dataType === 'number' && isScale(plot, drawing.chart);
+  const { data, axisLabel } = axisLabels(plot, drawing);
   return {
     type: 'category',
     // A number on the axis needs the dimension's name; names and dates do not.
@@ -123,10 +148,10 @@ export const categoryAxis = (plot: Plot, drawing: Drawing): Axis => {
     nameLocation: 'middle',
     nameGap: 24,
     nameTextStyle: axisText(drawing),
-    data: axisLabels(plot, drawing),
+    data,
     axisLine: { lineStyle: { color: theme.grid } },
     axisTick: { show: false },
-    axisLabel: { ...axisText(drawing), ...fitted(plot, drawing) },
+    axisLabel: { ...axisText(drawing), ...axisLabel },
   };
 };
 
@@ -229,32 +254,27 @@ export const axisHint = (chart: Drawing['chart'], drawn: Plot['series']): Number
 };
 
 /** A strip below a time series that chooses the range shown. */
-export const slider = (drawing: Drawing, plot: Plot): Axis => {
-  const { theme } = drawing;
-  return {
-    type: 'slider',
-    height: 22,
-    bottom: 6,
-    left: 12,
-    right: 14,
-    borderColor: theme.grid,
-    fillerColor: 'rgba(128,140,160,0.16)',
-    dataBackground: {
-      lineStyle: { color: theme.muted, opacity: 0.6 },
-      areaStyle: { color: theme.muted, opacity: 0.12 },
-    },
-    selectedDataBackground: {
-      lineStyle: { color: colourAt(theme, 0) },
-      areaStyle: { color: colourAt(theme, 0), opacity: 0.2 },
-    },
-    handleStyle: { color: theme.surface, borderColor: theme.muted },
-    moveHandleSize: 0,
-    brushSelect: false,
-    textStyle: { color: theme.muted, fontSize: 10 },
-    labelFormatter: tickOf(plot, drawing),
-    showDetail: false,
-  };
-};
+export const slider = ({ theme }: Drawing): Axis => ({
+  type: 'slider',
+  height: 22,
+  bottom: 6,
+  left: 12,
+  right: 14,
+  borderColor: theme.grid,
+  fillerColor: 'rgba(128,140,160,0.16)',
+  dataBackground: {
+    lineStyle: { color: theme.muted, opacity: 0.6 },
+    areaStyle: { color: theme.muted, opacity: 0.12 },
+  },
+  selectedDataBackground: {
+    lineStyle: { color: colourAt(theme, 0) },
+    areaStyle: { color: colourAt(theme, 0), opacity: 0.2 },
+  },
+  handleStyle: { color: theme.surface, borderColor: theme.muted },
+  moveHandleSize: 0,
+  brushSelect: false,
+  showDetail: false,
+});
 
 /** Whether the axis may omit zero: for lines far from zero. Never for bars and areas, whose size is the value. */
 export const isFarFromZero = (series: Plot['series']): boolean => {

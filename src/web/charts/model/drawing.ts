@@ -82,10 +82,10 @@ export type Periods = {
 /** Returns the picture, or a sentence that says what the answer lacks for this type. */
 export type Draw = (drawing: Drawing) => Picture | string;
 
-type Colours = Pick<ChartTheme, 'series'> & Partial<Pick<ChartTheme, 'muted'>>;
+type Colours = Pick<ChartTheme, 'series' | 'other'>;
 
-export const colourAt = ({ series, muted = '#556075' }: Colours, slot: Slot): string =>
-  typeof slot === 'string' ? slot : slot === null ? muted : (series[slot % Math.max(1, series.length)] ?? '#2f6bd8');
+export const colourAt = ({ series, other }: Colours, slot: Slot): string =>
+  typeof slot === 'string' ? slot : slot === null ? other : (series[slot % Math.max(1, series.length)] ?? other);
 
 /** How often the palette was used up before this slot. */
 const roundOf = ({ series }: Colours, slot: Slot): number =>

@@ -1,5 +1,5 @@
 /** Arranges the picture of a card: title, filters, content, and what the reader must know, one below the other. */
-import { colourAt } from '../model/drawing.js';
+import { light } from '../../../model/theme/palette.js';
 import type { CardPicture, Content, Mark, Sheet, TableRow } from './content.js';
 
 /** Width of a text in CSS pixels. */
@@ -179,7 +179,7 @@ export const arrange = (picture: CardPicture, measure: Measure): Sheet => {
   return {
     width,
     height: Math.ceil(top + content.height + 12 + foot.height + padding - 6),
-    background: theme.surface || colourAt({ series: ['#ffffff'] }, 0),
+    background: theme.surface || light.surface,
     fontFamily: theme.fontFamily,
     marks: [...head.marks, ...filters.marks, ...content.marks, ...foot.marks],
   };
