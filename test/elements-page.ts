@@ -143,7 +143,7 @@ Below \`dark\`, \`color\` has what differs in dark colours. Other groups are fre
 the page.
 
 Parts, for \`::part(…)\` on the outer element: \`head\`, \`heading\`, \`filters\`, \`filter\`, \`locked\`,
-\`control\`, \`option\`, \`button\`, \`icon-button\`, \`chip\`, \`card\`, \`card-header\`, \`title\`, \`body\`,
+\`control\`, \`option\`, \`day\`, \`button\`, \`icon-button\`, \`chip\`, \`card\`, \`card-header\`, \`title\`, \`body\`,
 \`legend\`, \`series\`, \`input\`, \`value\`, \`note\`, \`state\`, \`tooltip\`, \`table\`, \`header-cell\`, \`cell\`,
 \`menu\`, \`menu-item\`, \`dialog\`, \`tabs\`, \`tab\`, \`tenants\`. Charts are drawn on a canvas: they take
 the tokens.

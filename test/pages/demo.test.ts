@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasChromium } from '../suites/chromium.js';
+import { typeDates } from '../suites/date-filter.js';
 import { gate, startBench, textOf, until } from '../web/browser.js';
 import { refusal } from '../web/fake-service.js';
 
@@ -66,8 +67,7 @@ describe.skipIf(!hasChromium())('the demo host page', { timeout: 60_000 }, () =>
     const first = bench.service.control.requests.find(({ authorization }) => authorization !== '')?.authorization;
     bench.service.control.override = ({ authorization }) =>
       authorization === first ? refusal('TOKEN_EXPIRED', 'The token has expired.', 401) : undefined;
-    await page.getByLabel('Date from').fill('2001-06-01');
-    await page.getByLabel('Date from').blur();
+    await typeDates(page, { from: '2001-06-01' });
     await page.getByRole('img', { name: /^Flights a day.*30 values from Jun 1, 2001/ }).waitFor();
     expect(mints()).toBe(2);
     expect(await page.getByText('Session expired').count()).toBe(0);

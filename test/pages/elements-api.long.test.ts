@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasChromium } from '../suites/chromium.js';
+import { typeDates } from '../suites/date-filter.js';
 import { mount, setAttribute, startBench, until, violationsOf } from '../web/browser.js';
 import { refusal } from '../web/fake-service.js';
 
@@ -103,8 +104,7 @@ describe.skipIf(!hasChromium())('the interface of the elements', { timeout: 60_0
 
   it('tells the page of a filter that the guest sets, and sets those of the page without telling', async () => {
     await show();
-    await page.getByLabel('Date from').fill('2001-06-01');
-    await page.getByLabel('Date from').blur();
+    await typeDates(page, { from: '2001-06-01' });
     await until(() => heard('filter-change')).toEqual([
       [
         'guestlist-dashboard',
@@ -226,8 +226,7 @@ describe.skipIf(!hasChromium())('the interface of the elements', { timeout: 60_0
     const box = await page.locator('dbn-metric').boundingBox();
     expect([box?.width, box?.height]).toEqual([500, 200]);
     bench.service.control.override = () => refusal('TOKEN_EXPIRED', 'expired', 401);
-    await page.getByLabel('Date from').fill('2001-06-01');
-    await page.getByLabel('Date from').blur();
+    await typeDates(page, { from: '2001-06-01' });
     await until(() => page.evaluate('serverEvents')).toEqual([{ type: 'TOKEN_EXPIRED' }]);
   });
 });

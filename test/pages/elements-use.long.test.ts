@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../suites/chromium.js';
+import { choosePeriod, dateFilter, typeDates } from '../suites/date-filter.js';
 import { gate, mount, setAttribute, until } from '../web/browser.js';
 import { refusal } from '../web/fake-service.js';
 import { dashboards } from '../web/fixtures.js';
-
 import { useElements } from './elements-page.js';
 
 describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }, () => {
@@ -44,27 +44,25 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
 
   it('sends dates with both ends', async () => {
     await showDashboard();
-    await on.page.getByLabel('Date from').fill('2001-03-01');
-    await on.page.getByLabel('Date from').blur();
+    await typeDates(on.page, { from: '2001-03-01' });
     await until(() => requests('shareDelayed/query').at(-1)?.body).toMatchObject({
       dashboardFilter: { Date: { startDate: '2001-03-01', endDate: '2999-12-31' } },
     });
-    await on.page.getByLabel('Date to').fill('2001-03-31');
-    await on.page.getByLabel('Date to').blur();
+    await typeDates(on.page, { to: '2001-03-31' });
     await on.page.getByRole('img', { name: /^Flights a day.*31 values from Mar 1, 2001 to Mar 31, 2001/ }).waitFor();
   });
 
   it('stops a reversed range in the control, and sends it when it is mended', async () => {
     await showDashboard();
-    await on.page.getByLabel('Date from').fill('2001-03-31');
-    await on.page.getByLabel('Date from').blur();
+    await typeDates(on.page, { from: '2001-03-31' });
     await until(() => requests('shareDelayed/query').length).toBe(2);
+    await dateFilter(on.page).click();
     await on.page.getByLabel('Date to').fill('2001-03-01');
-    await on.page.getByLabel('Date to').blur();
+    await on.page.getByLabel('Date to').press('Enter');
     await on.page.getByRole('alert').getByText('The start is after the end').waitFor();
     expect(await on.page.getByLabel('Date to').getAttribute('aria-invalid')).toBe('true');
     await on.page.getByLabel('Date from').fill('2001-02-01');
-    await on.page.getByLabel('Date from').blur();
+    await on.page.getByLabel('Date from').press('Enter');
     await until(() => on.page.getByRole('alert').getByText('The start is after the end').count()).toBe(0);
     // A third request would have come before this one.
     await until(() =>
@@ -79,19 +77,51 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
 
   it('sends the name of a date preset, so that the service computes its days in the zone of the token', async () => {
     await showDashboard();
-    await on.page.getByLabel('Date from').fill('2001-03-31');
-    await on.page.getByLabel('Date from').blur();
-    const period = on.page.getByLabel('Date period');
-    await until(() => period.evaluate((select) => (select as unknown as { value: string }).value)).toBe('');
-    await until(() => period.locator('option:checked').innerText()).toBe('Custom');
-    await period.selectOption('Last 30 Days');
+    await typeDates(on.page, { from: '2001-03-31' });
+    await until(() => dateFilter(on.page).innerText()).toBe('from Mar 31, 2001');
+    await choosePeriod(on.page, 'Last 30 Days');
     await until(() => requests('shareDelayed/query').at(-1)?.body).toMatchObject({
       dashboardFilter: { Date: 'Last 30 Days' },
     });
-    await until(() => on.page.getByLabel('Date from').inputValue()).toBe('');
-    await period.selectOption('Any time');
+    await until(() => dateFilter(on.page).innerText()).toBe('Last 30 Days');
+    await choosePeriod(on.page, 'Any time');
     await until(() => Object(requests('shareDelayed/query').at(-1)?.body).dashboardFilter).toBeUndefined();
-    await until(() => period.locator('option:checked').innerText()).toBe('Any time');
+    await until(() => dateFilter(on.page).innerText()).toBe('Any time');
+  });
+
+  it('chooses a range of days in the calendar, by pointer and by keyboard', async () => {
+    await showDashboard();
+    await typeDates(on.page, { from: '2001-03-01', to: '2001-03-31' });
+    await dateFilter(on.page).click();
+    const march = on.page.getByRole('grid', { name: 'Date, March 2001' });
+    await march.getByRole('button', { name: 'Monday, March 12, 2001' }).click();
+    await on.page.getByText('Choose the last day').waitFor();
+    await march.getByRole('button', { name: 'Friday, March 9, 2001' }).click();
+    await until(() => requests('shareDelayed/query').at(-1)?.body).toMatchObject({
+      dashboardFilter: { Date: { startDate: '2001-03-09', endDate: '2001-03-12' } },
+    });
+    expect(await on.page.getByRole('dialog', { name: 'Date' }).count()).toBe(0);
+    await on.page.keyboard.press('Enter');
+    await on.page.getByRole('button', { name: 'Monday, March 12, 2001' }).focus();
+    for (const key of ['PageUp', 'End', 'ArrowLeft', 'Enter', 'Home', 'ArrowDown', 'Enter'])
+      await on.page.keyboard.press(key);
+    await until(() => requests('shareDelayed/query').at(-1)?.body).toMatchObject({
+      dashboardFilter: { Date: { startDate: '2001-02-16', endDate: '2001-02-18' } },
+    });
+    expect(await dateFilter(on.page).evaluate((button) => button.matches(':focus'))).toBe(true);
+  });
+
+  it('says which day it does not understand, in the form of the language', async () => {
+    await showDashboard();
+    await dateFilter(on.page).click();
+    await on.page.getByLabel('Date from').fill('soon');
+    await on.page.getByLabel('Date from').press('Enter');
+    await on.page
+      .getByRole('alert')
+      .getByText(/^Enter a date such as \d\d\/\d\d\/\d{4}$/)
+      .waitFor();
+    await on.page.keyboard.press('Escape');
+    expect(await on.page.getByRole('dialog', { name: 'Date' }).count()).toBe(0);
   });
 
   it('keeps chosen values at the top of the list, counts and clears them', async () => {

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasChromium } from '../suites/chromium.js';
+import { typeDates } from '../suites/date-filter.js';
 import { mount, seenBy, setAttribute, startBench, textOf, until, violationsOf } from '../web/browser.js';
 import { type Recorded, refusal } from '../web/fake-service.js';
 
@@ -102,8 +103,7 @@ describe.skipIf(!hasChromium())('the life of a token', { timeout: 120_000 }, () 
     await page.locator('td button').first().click();
     const trail = page.getByRole('navigation', { name: /Average delay by destination/ });
     await trail.waitFor();
-    await page.getByLabel('Date from').fill('2001-06-01');
-    await page.getByLabel('Date from').blur();
+    await typeDates(page, { from: '2001-06-01' });
     await page.setViewportSize({ width: 1280, height: 300 });
     await page.evaluate('scrollTo(0, 200)');
     const before = [await textOf(trail), await page.evaluate('scrollY')];
@@ -229,8 +229,7 @@ describe.skipIf(!hasChromium())('the life of a token', { timeout: 120_000 }, () 
   it('drops the filters of the user before when nobody is logged in', async () => {
     await mount(page, 'guestlist-dashboard', { token: 'guest-LAX-1', 'dashboard-id': 'delays--LAX' });
     await until(() => page.locator('guestlist-card section[aria-busy="false"]').count()).toBe(4);
-    await page.getByLabel('Date from').fill('2001-06-01');
-    await page.getByLabel('Date from').blur();
+    await typeDates(page, { from: '2001-06-01' });
     await until(() => page.url()).toContain('2001-06-01');
     await setAttribute(page, 'guestlist-dashboard', 'token', null);
     await until(() => page.url()).not.toContain('2001');

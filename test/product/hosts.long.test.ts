@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
+import { typeDates } from '../suites/date-filter.js';
 import { analyst, login } from './guest.js';
 import { type Product, startProduct } from './product.js';
 
@@ -59,7 +60,7 @@ describe.skipIf(!hasChromium())('the elements in a host', { timeout: 120_000 }, 
     expect(await where.locator('guestlist-card [role=alert]').count()).toBe(0);
   };
   const filter = async (where: Page | FrameLocator): Promise<void> => {
-    await where.getByLabel('Date from').fill('2001-06-01');
+    await typeDates(where, { from: '2001-06-01' });
     await where.getByRole('img', { name: /^Flights a day.* from Jun 1, 2001/ }).waitFor();
   };
 

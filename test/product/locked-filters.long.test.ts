@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
+import { choosePeriod, dateFilter } from '../suites/date-filter.js';
 import { type GuestDashboard, get, login, openDashboard, post, regional } from './guest.js';
 import { startHostPage } from './host-page.js';
 import { type Product, startProduct } from './product.js';
@@ -126,10 +127,10 @@ describe.skipIf(!hasChromium())('a token with a shown and a hidden restriction',
 
   test('has its filters behind one button on a phone, which counts those that are set', () =>
     show('', { viewport: { width: 390, height: 800 } }, async (page) => {
-      expect(await page.getByLabel('Date period').isVisible()).toBe(false);
+      expect(await dateFilter(page).isVisible()).toBe(false);
       await page.getByRole('button', { name: 'Filters (1)' }).click();
       const sheet = page.getByRole('dialog', { name: 'Filters' });
-      await sheet.getByLabel('Date period').selectOption('Last 90 Days');
+      await choosePeriod(sheet, 'Last 90 Days');
       await sheet.getByRole('button', { name: 'Done' }).click();
       await sheet.waitFor({ state: 'hidden' });
       await page.getByRole('button', { name: 'Filters (2)' }).waitFor();

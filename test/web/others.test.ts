@@ -66,13 +66,13 @@ describe('the rows of all others', () => {
 
   it.each(['bar', 'row'] as const)('are the one grey bar of a %s chart', (type) => {
     const items = itemsOf(picture(cartesian, byShop, chartOf(type, ['Shop'])));
-    expect(items.map(({ itemStyle }) => itemStyle?.color)).toEqual([undefined, undefined, light.muted]);
+    expect(items.map(({ itemStyle }) => itemStyle?.color)).toEqual([undefined, undefined, light.other]);
   });
 
   it('are the last part of a pie, grey, even if it is the largest', () => {
     const items = itemsOf(picture(parts, byShop, chartOf('pie', ['Shop'])));
     expect(items.map(({ value }) => value)).toEqual([5, 4, 9]);
-    expect(items.at(-1)?.itemStyle?.color).toBe(light.muted);
+    expect(items.at(-1)?.itemStyle?.color).toBe(light.other);
   });
 
   it('are one grey series of a stack, also beside more series than a chart draws', () => {

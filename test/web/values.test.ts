@@ -187,7 +187,7 @@ describe('the colour of a value', () => {
   it('is of no value for what is combined', () => {
     const many = Array.from({ length: 20 }, (_, at) => `S${at}`);
     const { legend } = picture(cartesian, byMonth('stack', many));
-    expect(legend.at(-1)).toMatchObject({ name: 'Other', colour: light.muted, hasPattern: false });
+    expect(legend.at(-1)).toMatchObject({ name: 'Other', colour: light.other, hasPattern: false });
   });
 });
 

@@ -1,6 +1,6 @@
 /** The parts of the elements that a page may style by `::part(…)`. */
 const parts = [
-  ...['head', 'heading', 'filters', 'filter', 'locked', 'control', 'button', 'icon-button', 'chip', 'option'],
+  ...['head', 'heading', 'filters', 'filter', 'locked', 'control', 'button', 'icon-button', 'chip', 'option', 'day'],
   ...['card', 'card-header', 'title', 'body', 'legend', 'series', 'input', 'value', 'note', 'state', 'tooltip'],
   ...['table', 'header-cell', 'cell', 'menu', 'menu-item', 'dialog', 'tabs', 'tab', 'tenants'],
 ] as const;

@@ -5,7 +5,7 @@
  */
 import type { ECharts } from 'echarts/core';
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import type { GuestMetric } from '../../model/guest/view.js';
+import type { CrossFilter, GuestMetric } from '../../model/guest/view.js';
 import type { Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
@@ -16,6 +16,7 @@ import { emptyState, errorState, loadingState, stateStyles } from '../base/state
 import { baseStyles, readChartTheme } from '../base/theme.js';
 import { type Period, periodOf, type Range, rangeOf, shortestDrag } from './brush.js';
 import { legend, legendStyles } from './legend.js';
+import { withChosen } from './model/chosen.js';
 import { overlapNote, truncationNote } from './model/columns.js';
 import type { Drawing, Mark, Picture } from './model/drawing.js';
 import type { Choice } from './model/plot.js';
@@ -34,6 +35,7 @@ export class ChartView extends LitElement {
     slots: { attribute: false },
     themeKey: { attribute: false },
     isClickable: { attribute: false },
+    chosen: { attribute: false },
     isPrinted: { attribute: false },
     family: { state: true },
     problem: { state: true },
@@ -57,6 +59,8 @@ export class ChartView extends LitElement {
   /** Why the chart cannot be drawn. `isRetriable`: its script did not arrive. */
   declare problem: { readonly text: string; readonly isRetriable: boolean } | undefined;
   declare picture: Picture | undefined;
+  /** The mark of this chart that filters the others. */
+  declare chosen: CrossFilter | undefined;
   /** Keys of the series that the reader switched off. They stay off when the data is read again. */
   declare switchedOff: ReadonlySet<string>;
   /** The period shown, if the reader chose one here. */
@@ -304,7 +308,7 @@ export class ChartView extends LitElement {
     chart.resize();
     this.#leave();
     this.#hintAtMore();
-    chart.setOption(drawn.option, { notMerge: true });
+    chart.setOption(withChosen(drawn, this.chosen).option, { notMerge: true });
   }
 
   #growBy(beyond: number): void {

@@ -1,6 +1,6 @@
 /** A card: shows one metric. A failure of its query stays on this card. */
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import type { GuestMetric } from '../../model/guest/view.js';
+import type { CrossFilter, GuestMetric } from '../../model/guest/view.js';
 import type { Cell, MetricAnswer } from '../../model/query/engine.js';
 import { type GuestClient, GuestError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
@@ -288,6 +288,7 @@ export class MetricCard extends LitElement {
       .themeKey=${this.view.themeKey}
       .slots=${this.view.slots}
       .isClickable=${this.#hasMarks}
+      .chosen=${this.#chosen}
       .isPrinted=${this.view.isPrinted}
       @settled=${() => {
         this.isSettled = true;
@@ -364,6 +365,14 @@ export class MetricCard extends LitElement {
       drill: chart.isDrillable && this.#reading.state.drill.length < levels,
       seeRows: this.#hasRows && chart.crossFilters !== undefined,
     };
+  }
+
+  /** What the guest chose on this card as a filter of the others. */
+  get #chosen(): CrossFilter | undefined {
+    const column = this.#reading.markedColumn?.name;
+    const { metricId } = this.metric;
+    return this.source.marks?.find(({ filter }) => filter.metricId === metricId && filter.columnName === column)
+      ?.filter;
   }
 
   get #hasRows(): boolean {

@@ -324,11 +324,12 @@ export class ChatPanel extends LitElement {
     const { format } = this.view;
     const source = { client: this.#clientOf(metric), dashboardId: this.dashboardId, dashboardFilter: turn.filters };
     const notes = filterNotes(this.dashboard.filters, turn.filters, format, this.labels);
+    const filters = notes.length === 0 ? [format.text('No filters set')] : notes;
     const words = definitionWords(metric.definition, turn.answer?.labels ?? [], format);
     return html`<guestlist-card exportparts=${exported} .metric=${this.#shown(turn.id, metric)} .source=${this.#kept(turn.id, source)}
         .view=${this.view} .notes=${notes} .onFailure=${() => false}></guestlist-card>
       <ul aria-label=${format.text('How this chart was made')}>${words.map((word) => html`<li>${word}</li>`)}</ul>
-      <ul class="quiet" aria-label=${format.text('Filters')}>${notes.map((note) => html`<li>${note}</li>`)}</ul>
+      <ul class="quiet" aria-label=${format.text('Filters')}>${filters.map((filter) => html`<li>${filter}</li>`)}</ul>
       ${this.#save(turn, metric)}`;
   }
 

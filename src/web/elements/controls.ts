@@ -5,6 +5,8 @@
 import { SeriesPicker } from '../charts/series-picker.js';
 import { SingleValue } from '../charts/single-value.js';
 import { TableElement } from '../charts/table-element.js';
+import { Calendar } from '../filters/calendar.js';
+import { DateFilter } from '../filters/date-filter.js';
 import { FilterBar } from '../filters/filter-bar.js';
 import { MultiSelect } from '../filters/multi-select.js';
 import { RangeInput } from '../filters/range-input.js';
@@ -18,6 +20,8 @@ import { Tools } from './tools.js';
 defineAll({
   'guestlist-filter-bar': FilterBar,
   'guestlist-multi-select': MultiSelect,
+  'guestlist-dates': DateFilter,
+  'guestlist-calendar': Calendar,
   'guestlist-range': RangeInput,
   'guestlist-views': ViewsPanel,
   'guestlist-menu': Menu,

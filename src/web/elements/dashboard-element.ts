@@ -28,9 +28,25 @@ import type { SaveArrangement } from './arrange-panel.js';
 import type { ShownBoard } from './boards-panel.js';
 import { dashboardStyles } from './dashboard-styles.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
-import { cardsOf, type PlacedCard, type PlacedTile, type Section, sectionsOf } from './layout.js';
+import {
+  cardsOf,
+  inTwoColumns,
+  isNarrow,
+  type PlacedCard,
+  type PlacedTile,
+  type Section,
+  sectionsOf,
+} from './layout.js';
 import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
+
+/** What a card needs to know of its dashboard. `isAlone`: in two columns, no card stands beside it. */
+type CardSurroundings = {
+  readonly source: CardSource | undefined;
+  readonly notes: readonly string[];
+  readonly metrics: readonly GuestMetric[];
+  readonly isAlone: boolean;
+};
 
 export class GuestlistDashboard extends EmbedElement {
   static override properties = {
@@ -250,8 +266,10 @@ export class GuestlistDashboard extends EmbedElement {
           ? this.#arrangePanel(cards)
           : board?.isEditing
             ? null
-            : this.#sections(sectionsOf(cards, metricId === undefined ? tiles : []), (item) =>
-                'tile' in item ? this.#tile(item) : this.#card(item, source, notes, dashboard.metrics),
+            : this.#sections(sectionsOf(cards, metricId === undefined ? tiles : []), (item, isAlone) =>
+                'tile' in item
+                  ? this.#tile(item)
+                  : this.#card(item, { source, notes, metrics: dashboard.metrics, isAlone }),
               )
       }
     `;
@@ -260,19 +278,28 @@ export class GuestlistDashboard extends EmbedElement {
   /** Cards of a tab that is not shown ask for nothing until it is chosen. On paper all tabs are one below the other. */
   #sections(
     sections: readonly Section[],
-    draw: (item: PlacedCard | PlacedTile) => TemplateResult,
+    draw: (item: PlacedCard | PlacedTile, isAlone: boolean) => TemplateResult,
   ): readonly unknown[] | unknown {
     const tabs = sections.flatMap(({ tab }) => tab ?? []);
     const chosen = tabs.find(({ tileId }) => tileId === this.tab) ?? tabs[0];
     return repeat(
       sections,
       ({ tab }) => tab?.tileId,
-      ({ tab, items }) => html`
+      ({ tab, items: inGrid }) => {
+        const paired = inTwoColumns(inGrid);
+        // The order of the page stays that of the grid, where each card has its place.
+        const items = this.printing ? paired.items : inGrid;
+        return html`
         ${tab === undefined || (tab !== tabs[0] && !this.printing) ? null : html`<guestlist-tabs exportparts=${exported} .tabs=${this.printing ? [tab] : tabs} .chosen=${chosen} ?printing=${this.printing} @choose=${this.#tabChosen}></guestlist-tabs>`}
         <div class="grid" role=${tab === undefined || this.printing ? nothing : 'tabpanel'} aria-label=${tab?.text ?? nothing}
           ?hidden=${tab !== undefined && tab !== chosen && !this.printing}>
-          ${repeat(items, (item) => ('tile' in item ? `tile-${item.tile.tileId}` : item.metric.metricId), draw)}
-        </div>`,
+          ${repeat(
+            items,
+            (item) => ('tile' in item ? `tile-${item.tile.tileId}` : item.metric.metricId),
+            (item) => draw(item, paired.alone.has(item)),
+          )}
+        </div>`;
+      },
     );
   }
 
@@ -382,15 +409,12 @@ export class GuestlistDashboard extends EmbedElement {
     return html`<guestlist-tile exportparts=${exported} ?printing=${this.printing} .place=${place} .tile=${tile}></guestlist-tile>`;
   }
 
-  #card(
-    { metric, place }: PlacedCard,
-    source: CardSource | undefined,
-    notes: readonly string[],
-    metrics: readonly GuestMetric[],
-  ): TemplateResult {
+  #card(card: PlacedCard, { source, notes, metrics, isAlone }: CardSurroundings): TemplateResult {
+    const { metric, place } = card;
     const { held, ignored } = marksOn(metric.metricId, this.marks, metrics);
     return html`<guestlist-card exportparts=${exported}
-      ?narrow=${place.w <= 6 && this.options.metricId === undefined}
+      ?narrow=${isNarrow(card) && this.options.metricId === undefined}
+      ?alone=${isAlone}
       ?compact=${metric.chart.type === 'singleValue'}
       .place=${place}
       .metric=${metric}

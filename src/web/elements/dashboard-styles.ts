@@ -73,7 +73,7 @@ export const dashboardStyles = css`
       grid-row: auto;
       min-height: var(--card-height);
     }
-    guestlist-card[narrow] {
+    guestlist-card[narrow]:not([alone]) {
       grid-column: span 1;
     }
   }
@@ -84,7 +84,7 @@ export const dashboardStyles = css`
   }
   @container (max-width: 600px) {
     guestlist-card,
-    guestlist-card[narrow] {
+    guestlist-card[narrow]:not([alone]) {
       grid-column: span 2;
     }
     guestlist-card[compact] {
@@ -107,7 +107,7 @@ export const dashboardStyles = css`
     vertical-align: top;
     break-inside: avoid;
   }
-  :host([printing]) guestlist-card[narrow] {
+  :host([printing]) guestlist-card[narrow]:not([alone]) {
     width: calc(50% - var(--gl-gap));
   }
   :host([printing]) guestlist-card[long] {

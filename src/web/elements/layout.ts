@@ -49,6 +49,38 @@ export const sectionsOf = (cards: readonly PlacedCard[], tiles: readonly Tile[])
     .filter(({ items }) => items.length > 0);
 };
 
+export const isNarrow = (item: PlacedCard | PlacedTile): boolean => 'metric' in item && item.place.w <= 6;
+
+type Item = PlacedCard | PlacedTile;
+
+/** Runs of cards, with the tiles between them: a heading stays above its cards. */
+const runsOf = (items: readonly Item[]): readonly (readonly Item[])[] =>
+  items.reduce<Item[][]>((runs, item) => {
+    const last = runs.at(-1);
+    if (last === undefined || 'tile' in item || last.some((other) => 'tile' in other)) runs.push([item]);
+    else last.push(item);
+    return runs;
+  }, []);
+
+/**
+ * The items in the order in which two columns have no gap: a narrow card stands beside the next narrow one. `alone`: the
+ * last ones of an odd number, which take both columns.
+ */
+export const inTwoColumns = (
+  items: readonly Item[],
+): { readonly items: readonly Item[]; readonly alone: ReadonlySet<Item> } => {
+  const runs = runsOf(items).map((run) => {
+    const narrow = run.filter(isNarrow);
+    const ordered = run.flatMap((item) => {
+      const at = narrow.indexOf(item);
+      if (at < 0) return [item];
+      return at % 2 === 0 ? narrow.slice(at, at + 2) : [];
+    });
+    return { ordered, alone: narrow.length % 2 === 1 ? narrow.slice(-1) : [] };
+  });
+  return { items: runs.flatMap(({ ordered }) => ordered), alone: new Set(runs.flatMap(({ alone }) => alone)) };
+};
+
 const atEnd = (bottom: number, index: number): Place => ({
   x: (index % 2) * 6,
   y: bottom + Math.floor(index / 2) * 4,

@@ -107,7 +107,7 @@ export class SummaryPanel extends LitElement {
     if (!this.isOpen) return nothing;
     const { text } = this.format;
     const notes = filterNotes(this.dashboard.filters, this.filters, this.format, this.labels);
-    const content = html`<p class="quiet small">${notes.join(' · ')}</p>
+    const content = html`<p class="quiet small">${notes.join(' · ') || this.format.text('No filters set')}</p>
       <div class="body">${this.#body()}</div>`;
     return dialogView({ text, title: text('Summary'), content, closed: this.#closed });
   }

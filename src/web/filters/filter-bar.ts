@@ -13,19 +13,7 @@ import type { CallOnDashboard } from '../base/operations.js';
 import { type Choice, options } from '../base/options.js';
 import { exported } from '../base/parts.js';
 import { baseStyles } from '../base/theme.js';
-import {
-  datePresets,
-  datesIn,
-  earliest,
-  type FilterLabels,
-  inWords,
-  latest,
-  numberIn,
-  presetIn,
-  rangeIn,
-  stringsIn,
-  valueFor,
-} from './filter-values.js';
+import { type FilterLabels, inWords, numberIn, rangeIn, stringsIn, valueFor } from './filter-values.js';
 import type { RangeTexts } from './range-input.js';
 
 export type FilterChange = { readonly name: string; readonly value: FilterValue | undefined };
@@ -116,11 +104,6 @@ export class FilterBar extends LitElement {
       .fixed .quiet {
         font-size: 12px;
       }
-      .pair {
-        display: flex;
-        align-items: start;
-        gap: 6px;
-      }
       select {
         min-height: 34px;
         padding: 0 9px;
@@ -164,13 +147,10 @@ export class FilterBar extends LitElement {
       @container (max-width: 560px) {
         guestlist-multi-select,
         fieldset,
-        .locked,
-        .pair > * {
+        guestlist-dates,
+        .locked {
           flex: 1 1 100%;
           min-width: 0;
-        }
-        .pair {
-          flex-wrap: wrap;
         }
         .bar > .button,
         guestlist-views {
@@ -295,34 +275,12 @@ export class FilterBar extends LitElement {
   }
 
   #dates(filter: GuestFilter, value: FilterValue | undefined): TemplateResult {
-    const { name } = filter;
-    const title = titleOf(filter);
-    const [from, to] = datesIn(value);
-    const set = ({ low, high }: RangeTexts) =>
-      this.#tell(name, low === '' && high === '' ? undefined : { startDate: low || earliest, endDate: high || latest });
-    return html`<fieldset part="filter">
-      <legend>${title}</legend>
-      <div class="pair">
-        ${this.#period(filter, value, from !== '' || to !== '')} ${this.#range('date', title, [from, to], set)}
-      </div>
-    </fieldset>`;
-  }
-
-  /** The service computes presets in the token's time zone, so their names are sent and not their days. */
-  #period(filter: GuestFilter, value: FilterValue | undefined, isRange: boolean): TemplateResult {
-    const { name } = filter;
-    const text = typeof value === 'string' ? value : '';
-    const known = presetIn(text);
-    const chosen = known ?? text;
-    const isOffered = chosen === '' || datePresets.some((each) => each === chosen);
-    const names = isOffered ? datePresets : [chosen, ...datePresets];
-    const change = (event: Event) => {
-      if (event.target instanceof HTMLSelectElement) this.#tell(name, event.target.value || undefined);
-    };
-    return html`<select part="control" aria-label=${this.format.text('{name} period', { name: titleOf(filter) })} @change=${change}>
-      ${isRange ? html`<option value="" disabled selected>${this.format.text('Custom')}</option>` : null}
-      ${options([['', this.format.text('Any time')], ...names.map((each) => [each, inWords(each, this.format)] as const)], isRange ? undefined : chosen)}
-    </select>`;
+    return html`<guestlist-dates exportparts=${exported}
+      .label=${titleOf(filter)}
+      .format=${this.format}
+      .value=${value}
+      @choose=${({ detail }: CustomEvent<FilterValue | null>) => this.#tell(filter.name, detail ?? undefined)}
+    ></guestlist-dates>`;
   }
 
   #numbers(filter: GuestFilter, value: FilterValue | undefined): TemplateResult {
@@ -334,24 +292,14 @@ export class FilterBar extends LitElement {
       this.#tell(name, low === '' && high === '' ? undefined : { min: read(low), max: read(high) });
     return html`<fieldset part="filter">
       <legend>${title}</legend>
-      ${this.#range('number', title, [String(min ?? ''), String(max ?? '')], set)}
+      <guestlist-range exportparts=${exported}
+        .label=${title}
+        .format=${this.format}
+        .low=${String(min ?? '')}
+        .high=${String(max ?? '')}
+        @range=${(event: CustomEvent<RangeTexts>) => set(event.detail)}
+      ></guestlist-range>
     </fieldset>`;
-  }
-
-  #range(
-    type: 'date' | 'number',
-    label: string,
-    [low, high]: readonly [string, string],
-    set: (texts: RangeTexts) => void,
-  ): TemplateResult {
-    return html`<guestlist-range exportparts=${exported}
-      .type=${type}
-      .label=${label}
-      .format=${this.format}
-      .low=${low}
-      .high=${high}
-      @range=${(event: CustomEvent<RangeTexts>) => set(event.detail)}
-    ></guestlist-range>`;
   }
 
   #choice(filter: GuestFilter, value: FilterValue | undefined): TemplateResult {

@@ -118,7 +118,7 @@ export const valueFor = (values: FilterValues, name: string): FilterValue | unde
 
 /**
  * The values of a dashboard's filters in words, one line each: the value that the token enforces, else the guest's.
- * The token may restrict rows in ways that the browser does not know, so a line never says "all". Empty without filters.
+ * The token may restrict rows in ways that the browser does not know, so a line never says "all".
  */
 export const filterNotes = (
   filters: readonly GuestFilter[],
@@ -126,13 +126,11 @@ export const filterNotes = (
   format: Format,
   labels: FilterLabels = new Map(),
 ): readonly string[] => {
-  if (filters.length === 0) return [];
-  const notes = filters.flatMap((filter) => {
+  return filters.flatMap((filter) => {
     const { name } = filter;
     const value = inWords(settingOf(filter, values), format, labels.get(name));
     return value === '' ? [] : [format.text('{name}: {value}', { name: filter.label ?? name, value })];
   });
-  return notes.length === 0 ? [format.text('No filters set')] : notes;
 };
 
 /** Labels of the values that options had, by the filter's name and the stored value. */

@@ -1,5 +1,5 @@
 /**
- * Two inputs for the ends of a range of days or numbers. Keeps what the guest typed until it is a range, and fires
+ * Two inputs for the ends of a range of numbers. Keeps what the guest typed until it is a range, and fires
  * `range` only then: text that is not a value, or an end before the start, is shown as a problem and never sent.
  */
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
@@ -10,24 +10,8 @@ import { baseStyles } from '../base/theme.js';
 /** The texts of both inputs; empty for an open end. */
 export type RangeTexts = { readonly low: string; readonly high: string };
 
-const wordsOf = {
-  date: ({ text }: Format, name: string) => ({
-    low: text('{name} from', { name }),
-    high: text('{name} to', { name }),
-    bad: text('Enter a whole date'),
-    reversed: text('The start is after the end'),
-  }),
-  number: ({ text }: Format, name: string) => ({
-    low: text('{name} at least', { name }),
-    high: text('{name} at most', { name }),
-    bad: text('Enter a number'),
-    reversed: text('The minimum is above the maximum'),
-  }),
-};
-
 export class RangeInput extends LitElement {
   static override properties = {
-    type: { attribute: false },
     label: { attribute: false },
     format: { attribute: false },
     low: { attribute: false },
@@ -35,7 +19,6 @@ export class RangeInput extends LitElement {
     draft: { state: true },
     problem: { state: true },
   };
-  declare type: 'date' | 'number';
   declare label: string;
   declare format: Format;
   declare low: string;
@@ -60,7 +43,7 @@ export class RangeInput extends LitElement {
         background: var(--gl-surface);
         font-size: 13px;
       }
-      input[type='number'] {
+      input {
         width: 9ch;
       }
       input[aria-invalid='true'] {
@@ -72,8 +55,7 @@ export class RangeInput extends LitElement {
         font-size: 12px;
       }
       @container (max-width: 560px) {
-        input,
-        input[type='number'] {
+        input {
           flex: 1 1 0;
           width: 100%;
         }
@@ -88,22 +70,24 @@ export class RangeInput extends LitElement {
   }
 
   override render() {
+    const { text } = this.format;
+    const name = this.label;
     return html`<div class="pair" @change=${this.#changed}>
-        ${this.#input('low')}
+        ${this.#input('low', text('{name} at least', { name }))}
         <span class="quiet" aria-hidden="true">–</span>
-        ${this.#input('high')}
+        ${this.#input('high', text('{name} at most', { name }))}
       </div>
       <div class="problem" id="problem" role=${this.problem === undefined ? nothing : 'alert'}>${this.problem}</div>`;
   }
 
-  #input(end: keyof RangeTexts) {
+  #input(end: keyof RangeTexts, label: string) {
     const isBad = this.problem !== undefined;
     return html`<input
       part="control"
       id=${end}
-      type=${this.type}
+      type="number"
       step="any"
-      aria-label=${wordsOf[this.type](this.format, this.label)[end]}
+      aria-label=${label}
       aria-invalid=${isBad ? 'true' : 'false'}
       aria-describedby=${isBad ? 'problem' : nothing}
       .value=${live(this.draft[end])}
@@ -113,15 +97,15 @@ export class RangeInput extends LitElement {
   readonly #changed = (): void => {
     const [low, high] = [...this.renderRoot.querySelectorAll('input')];
     if (low === undefined || high === undefined) return;
-    const { bad, reversed } = wordsOf[this.type](this.format, this.label);
+    const { text } = this.format;
     // Of text that is no value, the browser gives '' and keeps showing the text.
     this.draft = { low: low.value, high: high.value };
     if (low.validity.badInput || high.validity.badInput) {
-      this.problem = bad;
+      this.problem = text('Enter a number');
       return;
     }
     // An open end is NaN, which is never greater.
-    this.problem = low.valueAsNumber > high.valueAsNumber ? reversed : undefined;
+    this.problem = low.valueAsNumber > high.valueAsNumber ? text('The minimum is above the maximum') : undefined;
     if (this.problem !== undefined) return;
     this.dispatchEvent(new CustomEvent<RangeTexts>('range', { detail: this.draft }));
   };
