@@ -114,14 +114,14 @@ const helpdesk: World = {
     const month = (column: string) => `date_trunc('month', ${column})`;
     return {
       'Minutes spent': `SELECT sum("minutesSpent") FROM ${logs}`,
-      'Revenue (cents)': `SELECT sum(amount_cents) FROM ${payments}`,
-      'Monthly fee (cents)': `SELECT sum(monthly_fee_cents) FROM ${contracts} c`,
+      Revenue: `SELECT p.currency, sum(amount_cents) / 100.0 FROM ${payments} GROUP BY 1`,
+      'Monthly fee': `SELECT currency, sum(monthly_fee_cents) / 100.0 FROM ${contracts} c GROUP BY 1`,
       'Minutes spent by month': `SELECT ${month('"loggedAt"')}, sum("minutesSpent") FROM ${logs} GROUP BY 1`,
-      'Revenue (cents) by month': `SELECT ${month('paid_at')}, sum(amount_cents) FROM ${payments} GROUP BY 1`,
+      'Revenue by month': `SELECT ${month('paid_at')}, p.currency, sum(amount_cents) / 100.0 FROM ${payments} GROUP BY 1, 2`,
       'Tickets by state': `SELECT state, count(*) FROM ${tickets} t GROUP BY 1`,
       'Minutes spent by channel': `SELECT channel, sum("minutesSpent") FROM ${logs} GROUP BY 1`,
-      'Revenue (cents) by method': `SELECT method, sum(amount_cents) FROM ${payments} GROUP BY 1`,
-      'Monthly fee (cents) by tier': `SELECT tier, sum(monthly_fee_cents) FROM ${contracts} c GROUP BY 1`,
+      'Revenue by method': `SELECT method, p.currency, sum(amount_cents) / 100.0 FROM ${payments} GROUP BY 1, 2`,
+      'Monthly fee by tier': `SELECT tier, currency, sum(monthly_fee_cents) / 100.0 FROM ${contracts} c GROUP BY 1, 2`,
     };
   },
 };
@@ -140,13 +140,13 @@ const fleet: World = {
     const month = (column: string) => `date_format(${column}, '%Y-%m-01')`;
     return {
       'Duration hours': `SELECT sum(duration_minutes) / 60 FROM ${trips}`,
-      'Cost (cents)': `SELECT sum(cost_cents) FROM ${fuel}`,
+      Cost: `SELECT currency, sum(cost_cents) / 100 FROM ${fuel} GROUP BY 1`,
       Incidents: `SELECT count(*) FROM ${incidents}`,
       'Duration hours by month': `SELECT ${month('started_at')}, sum(duration_minutes) / 60 FROM ${trips} GROUP BY 1`,
-      'Cost (cents) by month': `SELECT ${month('bought_at')}, sum(cost_cents) FROM ${fuel} GROUP BY 1`,
+      'Cost by month': `SELECT ${month('bought_at')}, currency, sum(cost_cents) / 100 FROM ${fuel} GROUP BY 1, 2`,
       'Trips by status': `SELECT status, count(*) FROM ${trips} GROUP BY 1`,
       'Duration hours by vehicle kind': `SELECT kind, sum(duration_minutes) / 60 FROM ${trips} GROUP BY 1`,
-      'Cost (cents) by region': `SELECT region, sum(cost_cents) FROM ${fuel} GROUP BY 1`,
+      'Cost by region': `SELECT region, currency, sum(cost_cents) / 100 FROM ${fuel} GROUP BY 1, 2`,
       'Incidents by category': `SELECT category, count(*) FROM ${incidents} GROUP BY 1`,
     };
   },

@@ -16,8 +16,8 @@ const readModel = async (folder: string) => {
 };
 
 const charts = [
-  ...['Hours', 'Revenue (cents)', 'Tasks', 'Hours by month', 'Revenue (cents) by month', 'Tasks by status'],
-  ...['Hours by project type', 'Revenue (cents) by status', 'Tasks by priority', 'Latest time entries'],
+  ...['Hours', 'Revenue', 'Tasks', 'Hours by month', 'Revenue by month', 'Tasks by status'],
+  ...['Hours by project type', 'Revenue by status', 'Tasks by priority', 'Latest time entries'],
 ];
 
 const ownTasks = `app.tasks t JOIN app."Projects" p ON p."Id" = t.project_id AND p."organizationId" = $1`;
@@ -27,6 +27,8 @@ const byHand = {
   'Hours by department': `SELECT u.department, sum(e.minutes) / 60.0 FROM app.time_entries e JOIN ${ownTasks} ON t.id = e.task_id
     LEFT JOIN app.users u ON u.id = e.user_id AND EXISTS (SELECT FROM app.memberships m
       WHERE m.user_id = u.id AND m.organization_id = $1) GROUP BY 1`,
+  'Revenue by status': `SELECT i.status::text || ' ' || i.currency, sum(i.total_cents) / 100.0 FROM billing.invoices i
+    WHERE i.organization_id = $1 GROUP BY 1`,
   'Hours by project type': `SELECT CASE WHEN t.deleted_at IS NULL THEN p."projectType" END, sum(e.minutes) / 60.0
     FROM app.time_entries e JOIN ${ownTasks} ON t.id = e.task_id GROUP BY 1`,
 } as const;
@@ -95,7 +97,23 @@ describe.runIf(await isPostgresThere())('on PostgreSQL', () => {
       const metrics = new Map(await readMetrics(folder, url, { tenant_id: organizationId(tenant) }));
       for (const chart of ['Tasks by status', 'Hours by project type'] as const)
         expect([chart, pairs(metrics.get(chart) ?? [])]).toEqual([chart, await countByHand(chart, tenant)]);
+      const amounts = metrics.get('Revenue by status') ?? [];
+      const revenue = amounts.map((row) => [`${row.Status} ${row.Currency}`, row.Revenue]);
+      expect(pairs(revenue)).toEqual(await countByHand('Revenue by status', tenant));
     }
+  });
+
+  test('amounts in cents are shown in whole units, in the currency of each row', async () => {
+    const { tableList } = await readModel(folder);
+    const invoices = tableList.find(({ name }: { readonly name: string }) => name === 'invoices');
+    expect(invoices.columns.find(({ name }: { readonly name: string }) => name === 'total_cents')).toMatchObject({
+      ...{ label: 'Total', numbers: { scale: 2, currency: { column: 'currency' } } },
+    });
+    expect(told).toContain(
+      'billing.invoices.total_cents: stored with 2 decimal places, in the currency of each row (currency); as stored: --w',
+    );
+    // Lines are in the currency of their invoice, which a column of another table cannot say.
+    expect(told).toContain('billing.invoice_lines.unit_price_cents: stored with 2 decimal places, currency not known');
   });
 
   test('with the people behind memberships, hours are shown by department as a query by hand counts them', async () => {
@@ -179,6 +197,12 @@ describe.runIf(await isMysqlThere())('on MariaDB', () => {
       const metrics = new Map(await readMetrics(folder, await urlOf(serving), { tenant_id: '1' }));
       expect([...metrics.keys()]).toEqual(expect.arrayContaining(['Revenue', 'Rentals by status']));
       expect(metrics.get('Rentals by status')?.map((row) => row.Status)).toEqual(['reserved', 'out', 'back']);
+      const byHand = 'SELECT sum(price_total) FROM Rentals r JOIN copies c ON c.id = r.copy_id WHERE c.shop_id = 1';
+      const total = await onMysql(async (connection) => (await connection.query(byHand))[0], name);
+      // One number: the shop names the currency of all its amounts.
+      const [sum] = Object.values(Array.isArray(total) ? { ...total[0] } : {});
+      expect(metrics.get('Revenue')?.map((row) => Number(row.Revenue))).toEqual([Number(sum)]);
+      expect(output).toContain("Rentals.price_total: in the tenant's currency (currency)");
     } finally {
       await stop(serving);
       await rm(folder, { recursive: true, force: true });

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
+import { askAmounts, takenAmounts } from '../../src/cli/init/amounts.js';
 import { askBaseFilters, takenBaseFilters } from '../../src/cli/init/base-filters.js';
 import { askBridges, readBridges } from '../../src/cli/init/bridges.js';
 import { choosePort } from '../../src/cli/init/port.js';
@@ -46,7 +47,7 @@ const proposals = proposeFor(tables);
 const draftFor = (paths: ReadonlyMap<string, string> = new Map(), shared: readonly string[] = []) =>
   draftDatamart(tables, proposals.relationships, {
     ...{ name: 'studio', tenantTable: studios, keyColumn: 'id', clientColumn: undefined },
-    ...{ paths, shared, bridges: [], baseFilters: [] },
+    ...{ paths, shared, bridges: [], baseFilters: [], amounts: [] },
   });
 const namesOf = (left: ReturnType<typeof draftFor>['leftOut']) => left.map((one) => one.table.tableName);
 
@@ -149,7 +150,7 @@ type More = Partial<Pick<Choices, 'bridges' | 'baseFilters'>>;
 const draftOfPeople = (more: More = {}, wanted = people) =>
   draftDatamart(wanted, found.relationships, {
     ...{ name: 'studio', tenantTable: studios, keyColumn: 'id', clientColumn: undefined },
-    ...{ paths: new Map(), shared: [], bridges: [], baseFilters: [], ...more },
+    ...{ paths: new Map(), shared: [], bridges: [], baseFilters: [], amounts: [], ...more },
   });
 const reportOf = (more: More) => draftReport(draftOfPeople(more), { chosen: new Map(), given: new Map(), ...found });
 const usersIn = ({ datamart }: ReturnType<typeof draftOfPeople>) =>
@@ -232,6 +233,40 @@ test('a terminal asks for each base filter, and has the certain ones selected', 
   expect(chosen.map(({ filter }) => filter.columnName)).toEqual(['is_test']);
 });
 
+test('amounts are taken unless a flag leaves out their table, and the report says how to', async () => {
+  const money = [
+    studios,
+    {
+      ...table('payments', { studio_id: 'studios' }),
+      columns: ['id', 'studio_id', 'paid_cents', 'fee_cents'].map((columnName) => ({
+        ...{ columnName, datatype: 'integer', isNullable: false },
+      })),
+    },
+  ];
+  const { relationships, amounts } = proposeFor(money);
+  expect(takenAmounts({}, money, amounts)).toEqual(amounts);
+  expect(takenAmounts({ withoutAmounts: ['payments'] }, money, amounts)).toEqual([]);
+  expect(() => takenAmounts({ withoutAmounts: ['paid'] }, money, amounts)).toThrow('there is no table "paid"');
+  const asked: object[] = [];
+  const multiselect = async (question: object) => {
+    asked.push(question);
+    return [1];
+  };
+  const asking = { multiselect, isCancel: () => false } as unknown as NonNullable<Asking>;
+  const chosen = await askAmounts(asking, amounts, takenAmounts({}, money, amounts));
+  expect(asked).toMatchObject([{ initialValues: [0, 1] }]);
+  expect(chosen.map(({ columnName }) => columnName)).toEqual(['fee_cents']);
+  const draft = draftDatamart(money, relationships, {
+    ...{ name: 'studio', tenantTable: studios, keyColumn: 'id', clientColumn: undefined },
+    ...{ paths: new Map(), shared: [], bridges: [], baseFilters: [], amounts: chosen },
+  });
+  const report = draftReport(draft, { chosen: new Map(), given: new Map(), bridges: [], baseFilters: [] });
+  expect(report).toContain(
+    'public.payments.fee_cents: stored with 2 decimal places, currency not known; as stored: --without-amounts public.p',
+  );
+  expect(report).not.toContain('paid_cents');
+});
+
 /** A terminal at which somebody leaves out what is named. */
 const deselecting = (...names: readonly string[]): NonNullable<Asking> =>
   ({
@@ -281,6 +316,6 @@ test('no name of the database writes to the terminal, wherever the report has it
   const [one] = proposals.relationships;
   if (one === undefined) throw new Error('the tables have relationships');
   const secondWays = [{ ...one, relationshipName: hostile, child: end }];
-  const plan = { chosen: new Map(), given: new Map(), bridges: [], baseFilters: [] };
+  const plan = { chosen: new Map(), given: new Map(), bridges: [], baseFilters: [], amounts: [] };
   expect(draftReport({ ...draftFor(), secondWays }, plan)).toContain('  a\uFFFD[2J\uFFFDb → a\uFFFD[2J\uFFFDb');
 });

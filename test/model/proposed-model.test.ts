@@ -1,10 +1,12 @@
 /** The model and the first charts that are proposed for ordinary databases: of a SaaS product, and of a video rental. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { factsWithoutRows } from '../../src/model/dashboard/first/facts.js';
 import { firstDashboard } from '../../src/model/dashboard/first/first-dashboard.js';
-import { sameTable, type TableRef } from '../../src/model/datamart/datamart.js';
+import { sameColumn, sameTable, type TableRef } from '../../src/model/datamart/datamart.js';
 import { sourceKind } from '../../src/model/datamart/datatypes.js';
 import { type Choices, draftByBestWays } from '../../src/model/datamart/model-draft.js';
+import { currencyOf, moneyFaults } from '../../src/model/datamart/money.js';
 import { proposeModel } from '../../src/model/datamart/proposed-model.js';
 import { proposeFor } from '../../src/model/datamart/source-proposals.js';
 import type { SourceTable } from '../../src/model/datamart/source-schema.js';
@@ -86,7 +88,7 @@ const draftOf = (tables: readonly SourceTable[], choices: Partial<Choices> = {})
   const keyColumn = tenantTables[0]?.keyColumn ?? '';
   return draftByBestWays(tables, relationships, {
     ...{ name: 'x', tenantTable, keyColumn, clientColumn: undefined, shared: [], paths: new Map() },
-    ...{ bridges: [], baseFilters: [], ...choices },
+    ...{ bridges: [], baseFilters: [], amounts: proposeFor(tables).amounts, ...choices },
   });
 };
 const chartsOf = (tables: readonly SourceTable[], choices: Partial<Choices> = {}) => {
@@ -152,12 +154,12 @@ describe('the first charts', () => {
   test('a SaaS product gets ten charts of several tables, with a funnel in declared order and a share', () => {
     const { metrics } = chartsOf(saas);
     expect(metrics.map(({ name }) => name)).toEqual([
-      ...['Hours', 'Revenue (cents)', 'Tasks', 'Hours by month', 'Revenue (cents) by month', 'Tasks by status'],
-      ...['Hours: top 10 by project type', 'Revenue (cents) by status', 'Tasks by priority', 'Latest time entries'],
+      ...['Hours', 'Revenue', 'Tasks', 'Hours by month', 'Revenue by month', 'Tasks by status'],
+      ...['Hours: top 10 by project type', 'Revenue by status', 'Tasks by priority', 'Latest time entries'],
     ]);
     const chart = (name: string) => metrics.find((one) => one.name === name)?.definition;
     expect(chart('Tasks by status')).toMatchObject({ chart: { type: 'funnel' }, sort: [{ direction: 'ASC' }] });
-    expect(chart('Revenue (cents) by status')?.chart.type).toBe('doughnut');
+    expect(chart('Tasks by priority')?.chart.type).toBe('doughnut');
     expect(chart('Hours')?.measures[0]?.expression).toBe('SUM(time_entries.minutes) / 60.0');
   });
 
@@ -231,6 +233,125 @@ describe('the first charts', () => {
   test('a video rental gets revenue and rentals, of the tables to which several keys lead', () => {
     const names = chartsOf(rental).metrics.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['Revenue', 'Revenue by month', 'Rental', 'Rental by month']));
+  });
+});
+
+describe('the proposed amounts', () => {
+  const orgs = (columns: Readonly<Record<string, string>> = {}) =>
+    table('app.organizations', 9, { id: 'uuid', name: 'text', ...columns });
+  const invoices = (columns: Readonly<Record<string, string>>) =>
+    table('app.invoices', 90, { id: 'uuid', organization_id: org, issued_on: 'date', ...columns });
+  const amountsIn = (...tables: readonly SourceTable[]) =>
+    Object.fromEntries(
+      proposeFor(tables).amounts.map(({ tableName, columnName, numbers }) => [`${tableName}.${columnName}`, numbers]),
+    );
+
+  test('whole numbers that are named like cents have two decimal places, however the name is written', () => {
+    const parts = fc.tuple(
+      fc.constantFrom(['total'], ['monthly', 'fee'], ['amount', 'in'], ['balance']),
+      fc.constantFrom(['cents'], ['pence'], ['minor'], ['minor', 'units']),
+    );
+    const camel = (words: readonly string[]) =>
+      words.map((word, at) => (at === 0 ? word : `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`)).join('');
+    fc.assert(
+      fc.property(parts, fc.boolean(), ([subject, unit], isCamel) => {
+        const name = isCamel ? camel([...subject, ...unit]) : [...subject, ...unit].join('_');
+        const { amounts } = proposeFor([orgs(), invoices({ [name]: 'bigint', other: 'numeric(8,2)' })]);
+        const label = camel(subject.filter((word) => word !== 'in'));
+        expect(amounts.map(({ numbers }) => numbers)).toEqual([{ scale: 2 }]);
+        expect(amounts[0]?.label?.replace(' ', '').toLowerCase()).toBe(label.toLowerCase());
+      }),
+    );
+  });
+
+  test('what counts, identifies or was converted is no amount', () => {
+    const columns = {
+      ...{
+        currency: 'text',
+        version_minor: 'integer',
+        minor: 'integer',
+        cents_id: 'integer',
+        tax_rate: 'numeric(4,2)',
+      },
+      ...{ total_hours: 'numeric(8,2)', base_amount: 'numeric(8,2)', total_cents: 'text', seats_total: 'integer' },
+    };
+    expect(amountsIn(orgs(), invoices(columns))).toEqual({});
+  });
+
+  test('the currency of the row wins over the tenant’s, that of the same words over others, a code over both', () => {
+    const found = amountsIn(
+      orgs({ billing_currency: 'text' }),
+      invoices({
+        ...{ currency: 'character(3)', payout_currency: 'text', total: 'numeric(8,2)', payout_amount: 'numeric(8,2)' },
+        ...{ amount_usd: 'numeric(8,2)', fee_pence: 'integer' },
+      }),
+      table('app.plans', 3, { id: 'uuid', organization_id: org, price_cents: 'integer' }),
+      table('app.list_prices', 3, { id: 'uuid', price_cents: 'integer' }),
+      table('app.invoice_lines', 9, { id: 'uuid', invoice_id: 'uuid > app.invoices', price: 'numeric(8,2)' }),
+    );
+    expect(found).toEqual({
+      'invoices.total': { currency: { column: 'currency' } },
+      'invoices.payout_amount': { currency: { column: 'payout_currency' } },
+      'invoices.amount_usd': { currency: 'USD' },
+      'invoices.fee_pence': { scale: 2, currency: { column: 'currency' } },
+      'plans.price_cents': { scale: 2, currency: { tenantColumn: 'billing_currency' } },
+      // A list for all tenants has nobody's currency, and lines have that of their invoice.
+      'list_prices.price_cents': { scale: 2 },
+    });
+  });
+
+  test('shared rows take no currency of a tenant, and people none that tenants do not read', () => {
+    const own = [
+      orgs({ currency: 'text' }),
+      table('app.plans', 3, { id: 'uuid', organization_id: org, price_cents: 'integer' }),
+    ];
+    const { datamart } = draftOf(own, { shared: ['app.plans'] });
+    const numbers = datamart.tables[1]?.columns.flatMap((column) => column.numbers ?? []);
+    expect(numbers).toEqual([{ scale: 2 }]);
+    expect(draftOf(own).datamart.tables[1]?.columns.at(-1)).toMatchObject({
+      ...{ label: 'Price', numbers: { scale: 2, currency: { tenantColumn: 'currency' } } },
+    });
+  });
+
+  test('of any tables, the draft with all amounts is accepted, and no proposed chart mixes currencies', () => {
+    const column = fc.constantFrom(
+      ...['total_cents:bigint', 'amount:numeric(8,2)', 'currency:text', 'status:text', 'unit_price_cents:integer'],
+      ...['quantity:integer', 'billing_currency:text', 'payout_amount:numeric(8,2)', 'payout_currency:text'],
+      ...['paid_minor:integer', "stage:enum('a','b','c')", 'minutes:integer'],
+    );
+    const columns = fc
+      .uniqueArray(column, { maxLength: 7 })
+      .map((list) => Object.fromEntries(list.map((one) => one.split(':'))));
+    fc.assert(
+      fc.property(columns, columns, columns, (ofTenants, ofInvoices, ofLines) => {
+        const tables = [
+          orgs(ofTenants),
+          invoices(ofInvoices),
+          table('app.invoice_lines', 900, { id: 'uuid', invoice_id: 'uuid > app.invoices', ...ofLines }),
+        ];
+        const { datamart } = draftOf(tables);
+        expect(moneyFaults(datamart, true)).toEqual([]);
+        for (const { name, definition } of chartsOf(tables).metrics) {
+          const groups = definition.dimensions.map((dimension) => dimension.column);
+          for (const { column: ref, expression = '' } of definition.measures) {
+            const read =
+              ref === undefined
+                ? datamart.tables.flatMap((one) =>
+                    one.columns
+                      .filter(({ columnName }) => expression.includes(`${one.tableName}.${columnName}`))
+                      .map(({ columnName }) => ({ ...one, columnName })),
+                  )
+                : [ref];
+            for (const currency of read.flatMap((one) => currencyOf(datamart, one) ?? []))
+              expect([name, currency.kind !== 'row' || groups.some((one) => sameColumn(one, currency.ref))]).toEqual([
+                ...[name, true],
+              ]);
+          }
+          const isSplit = groups.some(({ columnName }) => columnName.endsWith('currency'));
+          expect(isSplit && ['doughnut', 'funnel'].includes(definition.chart.type)).toBe(false);
+        }
+      }),
+    );
   });
 });
 

@@ -304,6 +304,50 @@ describe('what a change breaks', () => {
     expect(after.tableList[1]?.baseFilters).toEqual([{ columnName: 'memo', predicate: { kind: 'isNull' } }]);
   });
 
+  test('what the currency of amounts needs cannot be removed, and its rename is followed', () => {
+    const numbers = { scale: 2, currency: { column: 'note' } } as const;
+    const money = {
+      ...parts,
+      tableList: parts.tableList.map((table) => ({
+        ...table,
+        columns: table.columns.map((column) => (column.name === 'amount' ? { ...column, numbers } : column)),
+      })),
+    };
+    const compared = { parts: money, stored, tables: [clients, withColumns(orders, orderColumns.slice(0, 3)), lines] };
+    expect(guardFault(compared, sourceChanges(compared))).toBe(
+      'the column names the currency of public.orders.amount: change its numbers first',
+    );
+    const renamed = {
+      ...compared,
+      tables: [clients, withColumns(orders, [...orderColumns.slice(0, 3), ['memo', 'text']]), lines],
+    };
+    const after = acceptChanges(renamed, sourceChanges(renamed));
+    expect(after.tableList[1]?.columns[2]?.numbers).toEqual({ scale: 2, currency: { column: 'memo' } });
+  });
+
+  test('a new column of cents comes with its currency: that of the row, else the tenant’s, else none', () => {
+    const withCents = (more: readonly Column[]) =>
+      withColumns(orders, [...orderColumns, ['fee_cents', 'bigint'], ...more]);
+    const withCurrency = withColumns(clients, [
+      ['id', 'bigint'],
+      ['name', 'text'],
+      ['currency', 'text'],
+    ]);
+    const numbersIn = (...tables: readonly SourceTable[]) => {
+      const compared = { parts, stored, tables: [...tables, lines] };
+      const after = acceptChanges(compared, sourceChanges(compared));
+      return after.tableList[1]?.columns.find(({ name }) => name === 'fee_cents');
+    };
+    const fee = { name: 'fee_cents', label: 'Fee' };
+    expect(numbersIn(clients, withCents([]))).toEqual({ ...fee, numbers: { scale: 2 } });
+    expect(numbersIn(withCurrency, withCents([]))).toEqual({
+      ...fee,
+      numbers: { scale: 2, currency: { tenantColumn: 'currency' } },
+    });
+    // The column of the currency is new too, and comes after it.
+    expect(numbersIn(withCurrency, withCents([['currency', 'text']]))).toMatchObject({ ...fee, numbers: { scale: 2 } });
+  });
+
   test('of two columns with new types, only that of another kind breaks a relationship', () => {
     const ofKind = (datatype: string) =>
       withColumns(lines, [

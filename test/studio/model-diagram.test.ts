@@ -7,10 +7,12 @@ import {
   type ModelDraft,
   proposedModel,
   storedOf,
+  withAmountUsed,
   withColumnRead,
   withDrawn,
   withFilterUsed,
   withTable,
+  withTenants,
 } from '../../src/web/studio/base/model-draft.js';
 import { withOwnership, withoutRelationship, withRelationship } from '../../src/web/studio/base/model-edit.js';
 import { graphOf } from '../../src/web/studio/base/model-graph.js';
@@ -216,6 +218,7 @@ describe('a new model', () => {
       tenancyPaths: [],
       bridges: [],
       baseFilters: [],
+      amounts: [],
     },
   });
   const states = (of: ModelDraft) => tenancyOf(storedOf(of), keysOfDraft(of)).map(stateOf);
@@ -261,6 +264,7 @@ describe('a new model', () => {
           { ...ref, filter: empty('gone'), isCertain: true, reason: 'gone' },
           { ...ref, filter: empty('test'), isCertain: false, reason: 'perhaps' },
         ],
+        amounts: [],
       },
     });
     const peopleIn = (of: ModelDraft) => [bodyOf(of).tableList[1], storedOf(of).datamartTables[1]];
@@ -275,6 +279,49 @@ describe('a new model', () => {
       expect(people).not.toHaveProperty('baseFilters');
     }
     expect(withColumnRead(proposed, 'main.people', 'email', true)).toEqual(proposed);
+  });
+
+  test('takes amounts of money, and no currency of a tenant where rows are not one tenant’s', () => {
+    const master = { schemaName: 'main', tableName: 'clients' };
+    const orders = { schemaName: 'main', tableName: 'orders' };
+    const proposed = proposedModel({
+      ...{ name: 'shop', datasourceType: 'DUCKDB', tableCount: 2 },
+      tables: [source('clients', ['id', 'currency'], ['id']), source('orders', ['id', 'total_cents', 'paid'], ['id'])],
+      proposals: {
+        ...{ relationships: [], clientColumns: [], tenancyPaths: [], bridges: [], baseFilters: [] },
+        tenantTables: [{ ...master, keyColumn: 'id', nameColumn: 'id', tablesReached: 1, reason: '' }],
+        amounts: [
+          {
+            ...orders,
+            ...{ columnName: 'total_cents', numbers: { scale: 2, currency: { tenantColumn: 'currency' } } },
+            ...{ label: 'Total', reason: '' },
+          },
+          { ...orders, columnName: 'paid', numbers: { currency: 'EUR' }, label: null, reason: '' },
+        ],
+      },
+    });
+    const columnsOf = (of: ModelDraft) => {
+      const columns = bodyOf(of).tableList[1]?.columns.slice(1);
+      const stored = storedOf(of).datamartTables[1]?.datamartTableColumns.slice(1);
+      expect(stored?.map(({ numbers, label }) => [label, numbers ?? undefined])).toEqual(
+        columns?.map(({ numbers, label }) => [label, numbers]),
+      );
+      return columns;
+    };
+    const paid = { name: 'paid', label: 'Paid', numbers: { currency: 'EUR' } };
+    const total = {
+      name: 'total_cents',
+      label: 'Total',
+      numbers: { scale: 2, currency: { tenantColumn: 'currency' } },
+    };
+    expect(columnsOf(proposed)).toEqual([total, paid]);
+    const whole = { ...total, numbers: { scale: 2 } };
+    expect(columnsOf(withTable(proposed, 'main.orders', { ownership: { kind: 'shared' } }))).toEqual([whole, paid]);
+    expect(columnsOf(withTenants(proposed, 'main.orders'))).toEqual([whole, paid]);
+    expect(columnsOf(withAmountUsed(proposed, 'main.orders', 0, false))).toEqual([
+      { name: 'total_cents', label: 'Total cents' },
+      paid,
+    ]);
   });
 });
 

@@ -34,7 +34,11 @@ export const datamartDefinition = ({ name, tenancy, tables, relationships, share
         ...(tenancyPath == null ? {} : { tenancyPath }),
         ...(through == null ? {} : { through }),
         ...(baseFilters.length === 0 ? {} : { baseFilters }),
-        columns: columns.map((column) => ({ name: column.columnName })),
+        columns: columns.map(({ columnName, label, numbers }) => ({
+          name: columnName,
+          ...(label === '' ? {} : { label }),
+          ...(numbers == null ? {} : { numbers }),
+        })),
       }),
     ),
     sharedTables: [...sharedTables],

@@ -15,7 +15,7 @@ import {
   draftDatamart,
   type TakenBridge,
 } from '../../model/datamart/model-draft.js';
-import { proposeBridges, proposeFor, type SourceProposals } from '../../model/datamart/source-proposals.js';
+import { amountsFor, proposeBridges, proposeFor, type SourceProposals } from '../../model/datamart/source-proposals.js';
 import { offeredTables, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import { Refusal } from '../../model/refusal.js';
@@ -24,6 +24,7 @@ import { systemClock } from '../../platform/work/time.js';
 import { collect, readCount, readNames } from '../kit/declare.js';
 import { WrongCall } from '../kit/exit.js';
 import { printable, withProgress } from '../kit/terminal.js';
+import { askAmounts, takenAmounts } from './amounts.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
 import { type AskMetric, createAsk } from './ask.js';
 import { askBaseFilters, takenBaseFilters } from './base-filters.js';
@@ -154,10 +155,12 @@ const draftFrom = async (
 ): Promise<Draft> => {
   const names = { name, tenantTable: tenants.table, keyColumn: tenants.keyColumn, clientColumn };
   const bridges = proposeBridges(tables, relationships, tenants.table);
+  const amounts = amountsFor(tables, relationships, tenants.table);
   const given = readPaths(flags.tenancyPath ?? [], tables, relationships);
   const flagged = {
     bridges: readBridges(flags.through ?? [], tables, bridges),
     baseFilters: takenBaseFilters(flags, tables, baseFilters),
+    amounts: takenAmounts(flags, tables, amounts),
   };
   const plain = { ...names, ...flagged, paths: given, shared: [] };
   const draftFor = (choices: Partial<Choices>, wanted = tables): Draft =>
@@ -174,8 +177,11 @@ const draftFrom = async (
   const taken = { paths, shared, bridges: await askBridges(asking, open, flagged.bridges) };
   const whole = draftFor(taken);
   const here = (one: TableRef): boolean => whole.datamart.tables.some((table) => sameTable(table, one));
-  const filters = await askBaseFilters(asking, baseFilters.filter(here), flagged.baseFilters);
-  return askTables(asking, { tables, draftFor: (wanted) => draftFor({ ...taken, baseFilters: filters }, wanted) });
+  const last = {
+    baseFilters: await askBaseFilters(asking, baseFilters.filter(here), flagged.baseFilters),
+    amounts: await askAmounts(asking, amounts.filter(here), flagged.amounts),
+  };
+  return askTables(asking, { tables, draftFor: (wanted) => draftFor({ ...taken, ...last }, wanted) });
 };
 
 const assertNotShared = (bridges: readonly TakenBridge[], shared: readonly string[]): void => {
@@ -353,6 +359,7 @@ A table whose rows have no tenant is left out, and init says why. Without a term
     .option('--through <table=columns>', throughText, collect)
     .option('--base-filter <tables>', `tables whose ${uncertain} are taken too`, readNames)
     .option('--without-base-filter <tables>', 'tables whose every row is read, deleted ones and tests too', readNames)
+    .option('--without-amounts <tables>', 'tables whose numbers stay as they are stored, cents too', readNames)
     .option('--without-table <tables>', 'tables to leave out of the model, with commas between them', readNames)
     .option('--without <chart>', 'a chart to leave out of the dashboard, by its name (repeatable)', collect)
     .option('--origin <origin>', `where your pages run; ${trialOrigin} if left out`)

@@ -21,6 +21,7 @@ export type Flags = {
   readonly through?: readonly string[];
   readonly baseFilter?: readonly string[];
   readonly withoutBaseFilter?: readonly string[];
+  readonly withoutAmounts?: readonly string[];
   readonly withoutTable?: readonly string[];
   readonly without?: readonly string[];
   readonly origin?: string;

@@ -2,6 +2,7 @@
 import { baseFilterWords } from '../../model/datamart/base-filter-words.js';
 import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
 import type { Draft } from '../../model/datamart/model-draft.js';
+import { amountWords } from '../../model/datamart/money.js';
 import type { ProposedBaseFilter, ProposedBridge } from '../../model/datamart/source-proposals.js';
 import { grainOf, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { TableOwnership } from '../../model/datamart/table-ownership.js';
@@ -68,6 +69,15 @@ const openBridge = (draft: Draft, bridge: ProposedBridge): readonly string[] => 
 const filterLine = ({ filter, reason, ...table }: ProposedBaseFilter, flag: string): string =>
   `  ${qualifiedName(table)}: ${baseFilterWords(filter)} (${reason}); ${flag} ${qualifiedName(table)}`;
 
+/** The columns that are read as amounts of money. */
+const amountLines = ({ datamart: { tables } }: Draft): readonly string[] =>
+  tables.flatMap((table) => {
+    const name = qualifiedName(table);
+    return table.columns.flatMap(({ columnName, numbers }) =>
+      numbers == null ? [] : [`  ${name}.${columnName}: ${amountWords(numbers)}; as stored: --without-amounts ${name}`],
+    );
+  });
+
 /** The tables of which `init` chose one of several ways, and how to choose another. */
 const chosenWays = ({ owned }: Draft, chosen: Paths, given: Paths): readonly string[] =>
   owned
@@ -112,6 +122,7 @@ const rowsReport = (draft: Draft, { bridges, baseFilters }: Plan): readonly stri
       'Not taken. Every chart would read only these rows:',
       here.filter((one) => !isTaken(one)).map((one) => filterLine(one, 'to take it: --base-filter')),
     ),
+    section('These columns are amounts of money, shown in whole units:', amountLines(draft)),
   ];
 };
 

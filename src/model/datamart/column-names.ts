@@ -136,3 +136,21 @@ export const isMarkOfRemoval = (columnName: string): boolean => {
   const [mark = '', ...others] = words[0] === 'is' ? words.slice(1) : words;
   return others.length === 0 && (removals.has(mark) || tests.has(mark));
 };
+
+/** How names say that whole numbers are the smallest unit of a currency. */
+const minorUnits: readonly (readonly string[])[] = [['cents'], ['pence'], ['minor', 'units'], ['minor']];
+
+/**
+ * What an amount of this name is called in whole units, and the unit that its name ends with: `total` and `cents` for
+ * `totalCents`. The unit is null if the name has none.
+ */
+export const amountName = (columnName: string): { readonly name: string; readonly unit: string | null } => {
+  const words = wordsOf(columnName);
+  const found = minorUnits.find((unit) => unit.every((word, at) => words.at(at - unit.length) === word));
+  if (found === undefined) return { name: words.join(' '), unit: null };
+  const rest = words.slice(0, -found.length);
+  const name = (rest.at(-1) === 'in' ? rest.slice(0, -1) : rest).join(' ');
+  // A column called `minor` alone tells a version.
+  if (name === '' && found[0] === 'minor') return { name: words.join(' '), unit: null };
+  return { name: name === '' ? 'amount' : name, unit: found[0] === 'minor' ? 'minor units' : found.join(' ') };
+};

@@ -5,6 +5,7 @@
 import { isContact, isPerson, wordsOf } from './column-names.js';
 import {
   type BaseFilter,
+  type ColumnRef,
   type Datamart,
   type DatamartTable,
   qualifiedName,
@@ -15,6 +16,8 @@ import {
   type Through,
 } from './datamart.js';
 import { columnKind, isOfKind } from './datatypes.js';
+import { amountsWithin } from './money.js';
+import type { ProposedAmount } from './proposed-amounts.js';
 import { choosePaths, singleWays, type WayToTenant, waysToTenant } from './proposed-ways.js';
 import { clientColumnOf, labelColumnOf, type ProposedRelationship } from './source-proposals.js';
 import type { SourceTable } from './source-schema.js';
@@ -33,10 +36,12 @@ export type Choices = {
   /** The tables that tenants read through a bridge. Their other columns are not in the draft. */
   readonly bridges: readonly TakenBridge[];
   readonly baseFilters: readonly TakenBaseFilter[];
+  readonly amounts: readonly TakenAmount[];
 };
 
 export type TakenBridge = TableRef & { readonly through: Through };
 export type TakenBaseFilter = TableRef & { readonly filter: BaseFilter };
+export type TakenAmount = ColumnRef & Pick<ProposedAmount, 'numbers' | 'label'>;
 
 export type LeftOut = {
   readonly table: SourceTable;
@@ -76,7 +81,12 @@ export const whyHidden = (column: SourceTable['columns'][number]): string | null
 
 type Declared = Pick<DatamartTable, 'clientColumn' | 'tenancyPath' | 'through' | 'baseFilters'>;
 
-const tableOf = (table: SourceTable, declared: Declared, keep: ReadonlySet<string>): DatamartTable => ({
+const tableOf = (
+  table: SourceTable,
+  declared: Declared,
+  keep: ReadonlySet<string>,
+  amounts: readonly TakenAmount[],
+): DatamartTable => ({
   schemaName: table.schemaName,
   tableName: table.tableName,
   label: '',
@@ -89,15 +99,13 @@ const tableOf = (table: SourceTable, declared: Declared, keep: ReadonlySet<strin
         ? whyHidden(column) === null
         : declared.through.columns.includes(column.columnName);
     })
-    .map(({ columnName, datatype, kind }) => ({
-      columnName,
-      datatype,
-      kind,
-      alias: '',
-      label: '',
-      isHide: false,
-      isApplyTimezone: false,
-    })),
+    .map(({ columnName, datatype, kind }) => {
+      const amount = amounts.find((one) => sameColumn(one, { ...table, columnName }));
+      return {
+        ...{ columnName, datatype, kind, alias: '', label: amount?.label ?? '', isHide: false, isApplyTimezone: false },
+        ...(amount === undefined ? {} : { numbers: amount.numbers }),
+      };
+    }),
 });
 
 const reasons: Readonly<Record<string, string>> = {
@@ -167,6 +175,11 @@ export const draftDatamart = (
   const columnFor = (table: SourceTable) =>
     isTenants(table) || isShared(table) || bridgeOf(table) !== null ? null : ownColumn(table, relationships, choices);
   const clear = tables.filter((table) => columnFor(table) !== 'several');
+  const amounts = amountsWithin(choices.amounts, {
+    master: choices.tenantTable,
+    isOwned: (table) => !isShared(table) && bridgeOf(table) === null,
+    isListed: (column) => bridgeOf(column)?.columns.includes(column.columnName) !== false,
+  });
   const full: Datamart = {
     id: choices.name,
     name: choices.name,
@@ -179,7 +192,7 @@ export const draftDatamart = (
       const tenancyPath = isDerived ? (choices.paths.get(qualifiedName(table)) ?? null) : null;
       const baseFilters = choices.baseFilters.filter((one) => sameTable(one, table)).map(({ filter }) => filter);
       const declared = { clientColumn, tenancyPath, through, baseFilters };
-      return tableOf(table, declared, neededColumns(table, choices, relationships));
+      return tableOf(table, declared, neededColumns(table, choices, relationships), amounts);
     }),
     relationships: relationships
       .filter(({ parent, child }) => among(clear, parent) && among(clear, child))

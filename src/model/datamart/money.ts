@@ -10,6 +10,7 @@ import {
   findTable,
   type ModelNumbers,
   sameTable,
+  type TableRef,
 } from './datamart.js';
 import { storedKind } from './datatypes.js';
 
@@ -50,6 +51,44 @@ export const writtenNumbers = (numbers: ModelNumbers | null | undefined) => {
   const written = typeof currency === 'string' ? { ...rest, currency } : rest;
   return Object.keys(written).length === 0 ? null : written;
 };
+
+/** What the datamart says of amounts, in words: `stored with 2 decimal places, in the currency of each row (currency)`. */
+export const amountWords = ({ scale, currency }: ModelNumbers): string => {
+  const places = scale === undefined ? [] : [`stored with ${scale} decimal places`];
+  if (currency === undefined) return [...places, 'currency not known'].join(', ');
+  if (typeof currency === 'string') return [...places, `in ${currency}`].join(', ');
+  const source = isRowSource(currency)
+    ? `in the currency of each row (${currency.column})`
+    : `in the tenant's currency (${currency.tenantColumn})`;
+  return [...places, source].join(', ');
+};
+
+type Within = {
+  /** The client master table; undefined: there is none. */
+  readonly master: TableRef | undefined;
+  /** Whether each row of the table is one tenant's. */
+  readonly isOwned: (table: TableRef) => boolean;
+  /** Whether the datamart has the column. */
+  readonly isListed: (column: ColumnRef) => boolean;
+};
+
+/** The amounts as a datamart takes them: without currencies of columns that it lacks, and of tenants for rows of all. */
+export const amountsWithin = <Amount extends ColumnRef & { readonly numbers: ModelNumbers }>(
+  amounts: readonly Amount[],
+  { master, isOwned, isListed }: Within,
+): readonly Amount[] =>
+  amounts.flatMap((amount) => {
+    const { currency, ...others } = amount.numbers;
+    const isTenantRead = (columnName: string): boolean =>
+      master !== undefined && isOwned(amount) && isListed({ ...master, columnName });
+    const isRead =
+      typeof currency !== 'object' ||
+      (isRowSource(currency)
+        ? isListed({ ...amount, columnName: currency.column })
+        : isTenantRead(currency.tenantColumn));
+    if (isRead) return [amount];
+    return Object.keys(others).length === 0 ? [] : [{ ...amount, numbers: others }];
+  });
 
 type Parts = Pick<Datamart, 'tenancy' | 'tables' | 'relationships'>;
 

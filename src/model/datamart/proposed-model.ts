@@ -22,7 +22,7 @@ const bestWays = (
   const tenantTable = tables.find((one) => tenants !== undefined && sameTable(one, tenants));
   if (tenants === undefined || tenantTable === undefined) return undefined;
   const names = { name: '', tenantTable, keyColumn: tenants.keyColumn, clientColumn: undefined };
-  const choices = { ...names, bridges, baseFilters: [] };
+  const choices = { ...names, bridges, baseFilters: [], amounts: [] };
   const draft = draftByBestWays(tables, relationships, { ...choices, shared: [], paths: new Map() });
   const shared = withoutTenants(draft);
   return draftByBestWays(tables, relationships, { ...choices, shared, paths: draft.paths });
@@ -59,6 +59,7 @@ export const proposalsAbout = (proposals: ProposedModel, tables: readonly TableR
     clientColumns: proposals.clientColumns.filter(isListed),
     bridges: proposals.bridges.filter((bridge) => isListed(bridge) || isListed(bridge.bridge)),
     baseFilters: proposals.baseFilters.filter(isListed),
+    amounts: proposals.amounts.filter(isListed),
     tenancyPaths: proposals.tenancyPaths.filter(isListed),
   };
 };

@@ -4,10 +4,11 @@
  */
 import { type ColumnRef, qualifiedName, sameTable, type TableRef, tableKey } from './datamart.js';
 import { whyHidden } from './model-draft.js';
+import { amountsWithin } from './money.js';
 import { type ProposedModel, proposeModel } from './proposed-model.js';
 import type { RelationshipDraft } from './relationships.js';
 import { type Compared, type ModelParts, refIn, type SourceChange } from './source-changes.js';
-import { clientColumnOf } from './source-proposals.js';
+import { amountsFor, clientColumnOf } from './source-proposals.js';
 import type { SourceTable } from './source-schema.js';
 import type { ColumnDraft, TableDraft } from './tables.js';
 
@@ -77,6 +78,21 @@ const withoutGone = (parts: ModelParts, change: SourceChange, tables: readonly T
   return { ...kept, tableList: kept.tableList.map((table) => (isMeant(table) ? without(table) : table)) };
 };
 
+/** The columns with the new name of the column by which amounts say their currency. */
+const withNewCurrency = (
+  columns: readonly ColumnDraft[],
+  key: 'column' | 'tenantColumn',
+  now: (name: string) => string,
+): readonly ColumnDraft[] =>
+  columns.map((column) => {
+    const { numbers } = column;
+    const currency = numbers?.currency;
+    if (typeof currency !== 'object' || !(key in currency)) return column;
+    const named =
+      'column' in currency ? { column: now(currency.column) } : { tenantColumn: now(currency.tenantColumn) };
+    return { ...column, numbers: { ...numbers, currency: named } };
+  });
+
 const renamedTenancy = ({ tenancy }: ModelParts, { table, columnName }: SourceChange, newName: string) => {
   if (tenancy?.tenancyLevel !== 'TABLE' || !sameTable(tenancy, table)) return tenancy;
   if (columnName === null) return { ...tenancy, tableName: newName };
@@ -116,15 +132,19 @@ const withNewName = (
       ...(table.baseFilters == null
         ? {}
         : { baseFilters: table.baseFilters.map((filter) => ({ ...filter, columnName: now(filter.columnName) })) }),
-      columns: table.columns.map((column) =>
+      columns: withNewCurrency(table.columns, 'column', now).map((column) =>
         column.isCustomColumn === true ? column : { ...column, name: now(column.name) },
       ),
     };
   };
+  const { tenancy } = parts;
+  const isOfTenants = columnName !== null && tenancy?.tenancyLevel === 'TABLE' && sameTable(tenancy, of);
+  const ofTenants = (table: TableDraft): TableDraft =>
+    isOfTenants ? { ...table, columns: withNewCurrency(table.columns, 'tenantColumn', now) } : table;
   return {
     ...parts,
     tenancy: renamedTenancy(parts, change, newName),
-    tableList: parts.tableList.map((table) => (isMeant(table) ? renamed(table) : table)),
+    tableList: parts.tableList.map((table) => ofTenants(isMeant(table) ? renamed(table) : table)),
     sharedTables: parts.sharedTables.map(tableName),
     relationships: parts.relationships.map((draft) => {
       const ends = endsOf(draft, named);
@@ -264,6 +284,36 @@ const withBridge = (
   return { ...parts, tableList: parts.tableList.map((draft) => (isMeant(draft) ? { ...draft, through } : draft)) };
 };
 
+/** The added columns, with what the amounts among them are. Columns that were there keep what a person said of them. */
+const withAmounts = (
+  { parts, tables }: Compared,
+  table: SourceTable,
+  added: readonly string[],
+  { relationships }: ProposedModel,
+): readonly ColumnDraft[] => {
+  const { tenancy } = parts;
+  const refOf = refIn(tables);
+  const listed = (ref: TableRef) => parts.tableList.find((draft) => sameTable(refOf(draft), ref));
+  const isThere = (ref: ColumnRef): boolean =>
+    (sameTable(ref, table) && added.includes(ref.columnName)) ||
+    listed(ref)?.columns.some(({ name }) => name === ref.columnName) === true;
+  const master = tenancy?.tenancyLevel === 'TABLE' ? tenancy : undefined;
+  const isOwned = (ref: TableRef): boolean => {
+    const isShared = parts.sharedTables.some((name) => name === ref.tableName || name === qualifiedName(ref));
+    return !isShared && listed(ref)?.through == null;
+  };
+  const within = { master, isOwned, isListed: isThere };
+  const amounts = amountsWithin(amountsFor(tables, relationships, master), within);
+  return added.map((name) => {
+    const amount = amounts.find((one) => sameTable(one, table) && one.columnName === name);
+    return {
+      name,
+      ...(amount?.label == null ? {} : { label: amount.label }),
+      ...(amount === undefined ? {} : { numbers: amount.numbers }),
+    };
+  });
+};
+
 const newTable = (compared: Compared, table: SourceTable, proposals: ProposedModel): TableDraft => {
   const needed = neededBy(table, proposals);
   const clientColumn = proposedClientColumn(compared, table, proposals);
@@ -274,7 +324,12 @@ const newTable = (compared: Compared, table: SourceTable, proposals: ProposedMod
     schemaName: table.schemaName,
     ...(clientColumn === null ? {} : { clientColumn }),
     ...(filters.length === 0 ? {} : { baseFilters: filters.map(({ filter }) => filter) }),
-    columns: columns.map(({ columnName: name }) => ({ name })),
+    columns: withAmounts(
+      compared,
+      table,
+      columns.map(({ columnName }) => columnName),
+      proposals,
+    ),
   };
 };
 
@@ -290,10 +345,9 @@ const withAddition = (compared: Compared, change: SourceChange): ModelParts => {
   }
   const refOf = refIn(tables);
   const order = table.columns.map((column) => column.columnName);
+  const columns = withAmounts(compared, table, [columnName], proposals);
   const added = (draft: TableDraft): TableDraft =>
-    sameTable(refOf(draft), table)
-      ? { ...draft, columns: inOrder([...draft.columns, { name: columnName }], order) }
-      : draft;
+    sameTable(refOf(draft), table) ? { ...draft, columns: inOrder([...draft.columns, ...columns], order) } : draft;
   return withProposed({ ...parts, tableList: parts.tableList.map(added) }, change, compared, proposals);
 };
 
@@ -329,22 +383,32 @@ const lostOf =
   (ref: ColumnRef): boolean =>
     changes.some((change) => change.kind === 'gone' && isOf(change, ref));
 
-/** Removed columns without which rows or columns would be shown that are not shown now. */
+/** Removed columns without which rows or columns would be shown that are not shown now, or amounts added up that are not. */
 const guardFaults = ({ parts, tables }: Compared, changes: readonly SourceChange[]): readonly string[] => {
   const isLost = lostOf(changes);
   const refOf = refIn(tables);
   const named = namesIn(parts, tables);
+  const { tenancy } = parts;
   return parts.tableList.flatMap((table): readonly string[] => {
     const ref = refOf(table);
     if (changes.some((change) => change.kind === 'gone' && change.columnName === null && sameTable(change.table, ref)))
       return [];
     const filter = (table.baseFilters ?? []).find(({ columnName }) => isLost({ ...ref, columnName }));
+    const amount = table.columns.find(({ name, numbers }) => {
+      const currency = numbers?.currency;
+      if (typeof currency !== 'object' || isLost({ ...ref, columnName: name })) return false;
+      if ('column' in currency) return isLost({ ...ref, columnName: currency.column });
+      return tenancy?.tenancyLevel === 'TABLE' && isLost({ ...tenancy, columnName: currency.tenantColumn });
+    });
     const bridge = parts.relationships.find(({ relationshipName }) => relationshipName === table.through?.relationship);
     const ends = bridge && endsOf(bridge, named);
     return [
       ...(filter === undefined
         ? []
         : [`a base filter of ${qualifiedName(ref)} needs ${filter.columnName}: change its baseFilters first`]),
+      ...(amount === undefined
+        ? []
+        : [`the column names the currency of ${qualifiedName(ref)}.${amount.name}: change its numbers first`]),
       ...(ends !== undefined && (isLost(ends.parent) || isLost(ends.child))
         ? [
             `${qualifiedName(ref)} is read through the relationship ${bridge?.relationshipName}: change its through first`,

@@ -1,6 +1,6 @@
 /**
- * Proposes relationships, tenant tables, client columns, bridges and base filters for the tables of a datasource: from foreign keys first,
- * then from names. An operator accepts or rejects them; a proposal alone makes nothing readable.
+ * Proposes relationships, tenant tables, client columns, bridges, base filters and amounts of money for the tables of a
+ * datasource: from foreign keys first, then from names. An operator accepts or rejects them; a proposal alone makes nothing readable.
  */
 import {
   dividesPeople,
@@ -26,6 +26,7 @@ import {
   tableKey,
 } from './datamart.js';
 import { columnKind, isOfKind, mayBeBoolean } from './datatypes.js';
+import { type ProposedAmount, proposeAmounts } from './proposed-amounts.js';
 import type { SourceTable } from './source-schema.js';
 
 export type ProposedRelationship = Relationship & {
@@ -79,6 +80,8 @@ export type SourceProposals = {
   /** For the most likely tenant table. */
   readonly bridges: readonly ProposedBridge[];
   readonly baseFilters: readonly ProposedBaseFilter[];
+  /** For the most likely tenant table. */
+  readonly amounts: readonly ProposedAmount[];
 };
 
 const columnText = ({ tableName, columnName }: ColumnRef): string => `${tableName}.${columnName}`;
@@ -384,6 +387,18 @@ const proposeBaseFilters = ({ schemaName, tableName, columns }: SourceTable): re
     return [{ schemaName, tableName, filter, isCertain: !isNullable, reason }];
   });
 
+/** As `proposeAmounts`, for these tenants; undefined: they are not known. */
+export const amountsFor = (
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
+  tenants: TableRef | undefined,
+): readonly ProposedAmount[] =>
+  proposeAmounts(
+    tables,
+    relationships,
+    tenants && { table: tenants, owned: keysLeadingTo(tenants, tables, relationships) },
+  );
+
 export const proposeFor = (tables: readonly SourceTable[]): SourceProposals => {
   const relationships = proposeRelationships(tables);
   const tenantTables = proposeTenantTables(tables, relationships);
@@ -393,5 +408,6 @@ export const proposeFor = (tables: readonly SourceTable[]): SourceProposals => {
     clientColumns: proposeClientColumns(tables, relationships, tenantTables),
     bridges: tenantTables.slice(0, 1).flatMap((tenants) => proposeBridges(tables, relationships, tenants)),
     baseFilters: tables.flatMap(proposeBaseFilters),
+    amounts: amountsFor(tables, relationships, tenantTables[0]),
   };
 };

@@ -1,11 +1,20 @@
 /** The view of a metric with one number: the value, how it changed, and its course as a line. */
 import { css, html, LitElement, svg, type TemplateResult } from 'lit';
 import type { GuestChart, GuestMetric } from '../../model/guest/view.js';
-import type { Cell, MetricAnswer } from '../../model/query/engine.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { Text } from '../../model/texts/text.js';
 import { type Format, humanise, type NumberHint, numberOf, numbersInRow, numbersOf, timeOf } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
-import { columnsOf, grainOf, labelOf, measureText, type Row, truncationNote, valueLabel } from './model/columns.js';
+import {
+  columnsOf,
+  grainOf,
+  labelOf,
+  measureText,
+  type Row,
+  rowsOf,
+  truncationNote,
+  valueLabel,
+} from './model/columns.js';
 
 const styles = css`
   :host {
@@ -33,6 +42,9 @@ const styles = css`
   }
   .value.long {
     font-size: clamp(20px, 11cqi, 44px);
+  }
+  .value.one-of-several {
+    font-size: clamp(16px, min(9cqi, 18cqh), 32px);
   }
   .change {
     font-size: 13px;
@@ -157,6 +169,9 @@ const earlier: Readonly<Record<Comparison['grain'], (text: Text, n: number) => s
 const whenOf = (comparison: GuestChart['comparison'], text: Text): string =>
   comparison === undefined ? text('the earlier period') : earlier[comparison.grain](text, comparison.periods);
 
+/** Amounts of one card. */
+const mostAmounts = 4;
+
 /** Shows the number, its change and its course, and the filters' values (`notes`) below it. */
 export class SingleValue extends LitElement {
   static override properties = {
@@ -177,6 +192,7 @@ export class SingleValue extends LitElement {
     const { chart, name } = this.metric;
     const single = singleOf(answer, chart, format);
     const measure = answer.columns.find((column) => column.name === single.measure);
+    if (measure?.currencyColumn !== undefined && answer.rows.length > 1) return this.#amounts(measure);
     const hint = numbersInRow(numbersOf(chart, single.measure), measure ?? {}, (other) => answer.rows[0]?.[other]);
     const text = single.label ?? format.measure(single.value, shortened(hint, single.value));
     const change = changeOf(single, chart, hint, format);
@@ -190,6 +206,22 @@ export class SingleValue extends LitElement {
       ${change === null ? null : html`<p class="change ${change.tone}"><b>${change.text}</b> ${change.past}</p>`}
       ${single.course.length < 3 ? null : sparkline(single.course, sparkName(name, single.course, hint, format))}
       ${notes.length === 0 ? null : html`<div class="note quiet">${notes.map((note) => html`<p>${note}</p>`)}</div>`}
+    </div>`;
+  }
+
+  /** One amount for each currency, since they do not add up. */
+  #amounts(measure: AnswerColumn): TemplateResult {
+    const { answer, format, notes } = this;
+    const { rows, totalRecords } = answer;
+    const shown = rows.slice(0, mostAmounts);
+    const amountOf = (row: Row): string => {
+      const own = numbersInRow(numbersOf(this.metric.chart, measure.name), measure, (other) => row[other]);
+      return format.measure(row[measure.name] ?? null, shortened(own, row[measure.name] ?? null));
+    };
+    const missing = shown.length < totalRecords ? [rowsOf({ rows: shown, totalRecords }, format)] : [];
+    return html`<div class="single" part="value">
+      ${shown.map((row) => html`<p class="value one-of-several">${amountOf(row)}</p>`)}
+      ${[...missing, ...notes].map((note) => html`<p class="note quiet">${note}</p>`)}
     </div>`;
   }
 

@@ -351,6 +351,7 @@ export const sampleHandlers: Handlers = {
       tenancyPaths: [],
       bridges: [],
       baseFilters: [],
+      amounts: [],
     },
   }),
   createWorkspace: async () => workspace,

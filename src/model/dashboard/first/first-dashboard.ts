@@ -1,14 +1,16 @@
 /** The first dashboard, from the tables of a draft and what their rows look like: single values, sums over time, groups, a table. Pure. */
 
 import { singularName, wordsOf } from '../../datamart/column-names.js';
-import { type Datamart, sameTable, type TableRef } from '../../datamart/datamart.js';
+import { type ColumnRef, type Datamart, sameTable, type TableRef } from '../../datamart/datamart.js';
+import { currencyOf } from '../../datamart/money.js';
+import { isAmount } from '../../datamart/proposed-amounts.js';
 import { labelColumnOf } from '../../datamart/source-proposals.js';
 import type { Period } from '../../filter/period.js';
 import type { DashboardFilter } from '../dashboard.js';
 import type { Dimension, Measure, VisualDefinition } from '../metric.js';
 import type { Facts, TableFacts } from './facts.js';
 import { type Group, groupsOf, reachable } from './groups.js';
-import { amountOf, columnOf, countOf, hasOwnTotal, labelOf, totalOf } from './measures.js';
+import { amountLabel, amountOf, columnOf, countOf, hasOwnTotal, labelOf, totalOf } from './measures.js';
 import { isPersonTable, isStage, namesRows } from './roles.js';
 
 export type FirstMetric = {
@@ -61,9 +63,38 @@ const dateOf = (facts: TableFacts): string | undefined => facts.roles.dates.find
 type Subject = {
   readonly timeline: TableFacts;
   readonly detail: TableFacts;
-  readonly total: Measure | null;
+  readonly total: Amount | null;
   readonly groups: readonly Group[];
 };
+
+/** A measure, and the column by which it is split, since its amounts are of several currencies; null: they are not. */
+type Amount = { readonly measure: Measure; readonly currency: ColumnRef | null };
+
+const plain = (measure: Measure): Amount => ({ measure, currency: null });
+
+/** The column that has the currency of a table's amounts: its own, or that of the rows that it is a part of. */
+const currencyColumn = (datamart: Datamart, facts: Facts, of: TableFacts, columnName: string): ColumnRef | null => {
+  const own = currencyOf(datamart, columnOf(of, columnName));
+  if (own !== undefined) return own.kind === 'row' ? own.ref : null;
+  if (!isAmount(columnName)) return null;
+  const [above] = reachable(datamart, facts, of)
+    .filter((one) => one !== of && !one.isTenants)
+    .flatMap((one) =>
+      one.table.columns.flatMap((column) => currencyOf(datamart, columnOf(one, column.columnName)) ?? []),
+    )
+    .flatMap((currency) => (currency.kind === 'row' ? [currency.ref] : []));
+  return above ?? null;
+};
+
+const totalIn = (datamart: Datamart, facts: Facts, of: TableFacts): Amount | null => {
+  const total = totalOf(of);
+  return total && { measure: total.measure, currency: currencyColumn(datamart, facts, of, total.columnName) };
+};
+
+const currencyName = 'Currency';
+/** The groups of a measure whose currencies are kept apart. */
+const apart = ({ currency }: Amount): readonly Dimension[] =>
+  currency === null ? [] : [{ name: currencyName, column: currency }];
 
 /** Table of the totals: the timeline itself, or its lines: rows of their own without a date, of which it has many. */
 const detailOf = (datamart: Datamart, facts: Facts, timeline: TableFacts): TableFacts => {
@@ -83,7 +114,7 @@ const isPartOf = ({ relationships }: Datamart, part: TableFacts, whole: TableFac
 
 const subjectOf = (datamart: Datamart, facts: Facts, timeline: TableFacts): Subject => {
   const detail = detailOf(datamart, facts, timeline);
-  return { timeline, detail, total: totalOf(detail), groups: groupsOf(datamart, facts, detail) };
+  return { timeline, detail, total: totalIn(datamart, facts, detail), groups: groupsOf(datamart, facts, detail) };
 };
 
 /**
@@ -133,38 +164,49 @@ const choose = (all: readonly Subject[]): Chosen => {
   return { subjects: together(subjects.slice(0, mostSubjects)), category };
 };
 
-const single = (name: string, from: TableFacts, measure: Measure): FirstMetric => ({
+const single = (name: string, from: TableFacts, amount: Amount): FirstMetric => ({
   metricId: idOf(`total ${name}`),
   name,
   shape: 'value',
-  definition: metricOf({ from: refOf(from), chart: { type: 'singleValue', format: 'number' }, measures: [measure] }),
+  definition: metricOf({
+    from: refOf(from),
+    chart: { type: 'singleValue', format: 'number' },
+    dimensions: apart(amount),
+    measures: [amount.measure],
+    sort: apart(amount).map((dimension) => ({ name: dimension.name, direction: 'ASC' })),
+  }),
 });
 
 const counted = ({ timeline }: Subject): FirstMetric => {
   const measure = countOf(timeline);
-  return single(measure.name, timeline, measure);
+  return single(measure.name, timeline, plain(measure));
 };
 
 const summed = ({ detail, total }: Subject): readonly FirstMetric[] =>
-  total === null ? [] : [single(total.name, detail, total)];
+  total === null ? [] : [single(total.measure.name, detail, total)];
 
-const average = ({ timeline }: Subject): readonly FirstMetric[] => {
+type Known = { readonly datamart: Datamart; readonly facts: Facts };
+
+const average = ({ datamart, facts }: Known, { timeline }: Subject): readonly FirstMetric[] => {
   const level = [amountOf(timeline), ...timeline.roles.levels].find((name) => name !== undefined);
   if (level === undefined) return [];
-  const name = `Average ${labelOf(level).toLowerCase()}`;
-  return [single(name, timeline, { name, aggregate: 'AVG', column: columnOf(timeline, level) })];
+  const name = `Average ${amountLabel(timeline, level).toLowerCase()}`;
+  const measure: Measure = { name, aggregate: 'AVG', column: columnOf(timeline, level) };
+  return [single(name, timeline, { measure, currency: currencyColumn(datamart, facts, timeline, level) })];
 };
 
 /** What each subject comes to; of a single subject also how many, and its average. */
-const valueMetrics = (subjects: readonly Subject[]): readonly FirstMetric[] => {
+const valueMetrics = (known: Known, subjects: readonly Subject[]): readonly FirstMetric[] => {
   const [main, ...others] = subjects;
   if (main === undefined) return [];
   const mostly = subjects.map((one) => summed(one)[0] ?? counted(one));
-  const more = [counted(main), ...average(main)];
-  return (others.length === 0 ? [counted(main), ...summed(main), ...average(main)] : [...mostly, ...more]).slice(0, 3);
+  const more = [counted(main), ...average(known, main)];
+  const alone = [counted(main), ...summed(main), ...average(known, main)];
+  return (others.length === 0 ? alone : [...mostly, ...more]).slice(0, 3);
 };
 
-const line = ({ timeline }: Subject, from: TableFacts, measure: Measure): readonly FirstMetric[] => {
+const line = ({ timeline }: Subject, from: TableFacts, amount: Amount): readonly FirstMetric[] => {
+  const { measure } = amount;
   const date = dateOf(timeline);
   const span = date === undefined ? undefined : timeline.spans.get(date);
   if (date === undefined || span === undefined) return [];
@@ -179,7 +221,7 @@ const line = ({ timeline }: Subject, from: TableFacts, measure: Measure): readon
       definition: metricOf({
         from: refOf(from),
         chart: { type: 'line', format: 'number' },
-        dimensions: [dimension],
+        dimensions: [dimension, ...apart(amount)],
         measures: [measure],
         sort: [{ name: dimension.name, direction: 'ASC' }],
       }),
@@ -191,7 +233,7 @@ const timeMetrics = (subjects: readonly Subject[]): readonly FirstMetric[] => {
   const totals = subjects.flatMap((one) => (one.total === null ? [] : line(one, one.detail, one.total)));
   const counts = subjects
     .toSorted((a, b) => Number(a.total !== null) - Number(b.total !== null))
-    .flatMap((one) => line(one, one.timeline, countOf(one.timeline)));
+    .flatMap((one) => line(one, one.timeline, plain(countOf(one.timeline))));
   const isAlone = subjects.length === 1;
   return (isAlone ? [...counts, ...totals] : [...totals, ...counts]).slice(0, 2);
 };
@@ -206,27 +248,32 @@ const funnelOf = (subjects: readonly Subject[]): Group | undefined =>
       ({ facts, columnName, values, isOrdered }) => facts.isOwned && isOrdered && isStage(columnName) && values >= 3,
     );
 
-const groupMetric = (from: TableFacts, measure: Measure, group: Group, type: ChartOf): FirstMetric => {
+const groupMetric = (from: TableFacts, amount: Amount, group: Group, type: ChartOf): FirstMetric => {
+  const { measure } = amount;
   const by = group.name.toLowerCase();
-  const isCut = group.values > 10 && type === 'bar';
-  const sort =
-    type === 'funnel'
-      ? { name: group.name, direction: 'ASC' as const }
-      : { name: measure.name, direction: 'DESC' as const };
+  const isCut = group.values > mostBars && type === 'bar';
+  // Amounts of several currencies have no order of size.
+  const isInOrder = type === 'funnel' || amount.currency !== null;
+  const sort = isInOrder
+    ? { name: group.name, direction: 'ASC' as const }
+    : { name: measure.name, direction: 'DESC' as const };
   return {
     metricId: idOf(`${measure.name} by ${group.name}`),
-    name: isCut ? `${measure.name}: top 10 by ${by}` : `${measure.name} by ${by}`,
+    name: isCut ? `${measure.name}: top ${mostBars} by ${by}` : `${measure.name} by ${by}`,
     shape: 'groups',
     definition: metricOf({
       from: refOf(from),
       chart: { type, format: 'number' },
-      dimensions: [{ name: group.name, column: columnOf(group.facts, group.columnName) }],
+      dimensions: [{ name: group.name, column: columnOf(group.facts, group.columnName) }, ...apart(amount)],
       measures: [measure],
       sort: [sort],
-      limit: type === 'bar' ? 10 : null,
+      limit: type === 'bar' && !isInOrder ? mostBars : null,
     }),
   };
 };
+
+/** Groups of one chart of bars. */
+const mostBars = 10;
 
 const maxGroups = { alone: 3, together: 4 } as const;
 
@@ -245,17 +292,22 @@ const groupMetrics = (subjects: readonly Subject[]): readonly FirstMetric[] => {
       if (group !== undefined && taken.length < most) taken.push({ subject, group });
     }
   }
-  const share = taken.find(({ group: { isCategory, values } }) => isCategory && values <= 6);
+  // A share needs amounts that add up.
+  const share = taken.find(
+    ({ subject: { total }, group: { isCategory, values } }) =>
+      isCategory && values <= 6 && (total?.currency ?? null) === null,
+  );
   const charts = taken.map((one) => {
     const { detail, timeline, total } = one.subject;
     const type = one === share ? 'doughnut' : 'bar';
-    return total === null
-      ? groupMetric(timeline, countOf(timeline), one.group, type)
+    const isRanked = total !== null && total.currency !== null && one.group.values > mostBars;
+    return total === null || isRanked
+      ? groupMetric(timeline, plain(countOf(timeline)), one.group, type)
       : groupMetric(detail, total, one.group, type);
   });
   return stage === undefined
     ? charts
-    : [groupMetric(stage.facts, countOf(stage.facts), ofItsOwn(stage), 'funnel'), ...charts];
+    : [groupMetric(stage.facts, plain(countOf(stage.facts)), ofItsOwn(stage), 'funnel'), ...charts];
 };
 
 /** The group as the table itself calls it: the status of tasks by `Status`. */
@@ -285,7 +337,7 @@ const latestMetric = (datamart: Datamart, facts: Facts, { timeline }: Subject): 
     ...[date, ...new Set(own)].map((column) => ({ name: labelOf(column), column: columnOf(timeline, column) })),
     ...namesFor(datamart, facts, timeline).slice(0, 3),
   ].filter(({ name: one }, at, all) => all.findIndex((other) => other.name === one) === at);
-  const amount = amountOf(timeline);
+  const total = totalIn(datamart, facts, timeline) ?? plain({ name: 'Rows', aggregate: 'COUNT' });
   return [
     {
       metricId: idOf(name),
@@ -294,12 +346,8 @@ const latestMetric = (datamart: Datamart, facts: Facts, { timeline }: Subject): 
       definition: metricOf({
         from: refOf(timeline),
         chart: { type: 'table', format: 'number' },
-        dimensions,
-        measures: [
-          amount === undefined
-            ? { name: 'Rows', aggregate: 'COUNT' }
-            : (totalOf(timeline) ?? { name: 'Rows', aggregate: 'COUNT' }),
-        ],
+        dimensions: [...dimensions, ...apart(total)],
+        measures: [total.measure],
         sort: [{ name: labelOf(date), direction: 'DESC' }],
         limit: 20,
       }),
@@ -341,7 +389,7 @@ export const firstDashboard = (datamart: Datamart, facts: Facts): FirstDashboard
   const [main] = subjects;
   if (main === undefined) return { metrics: [], filters: [] };
   const metrics = [
-    ...valueMetrics(subjects),
+    ...valueMetrics({ datamart, facts }, subjects),
     ...timeMetrics(subjects),
     ...groupMetrics(subjects),
     ...latestMetric(datamart, facts, main),

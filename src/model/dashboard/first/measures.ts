@@ -1,5 +1,5 @@
 /** What the rows of a table add up to, and what that is called. Pure. */
-import { singularName, wordsOf } from '../../datamart/column-names.js';
+import { amountName, singularName, wordsOf } from '../../datamart/column-names.js';
 import type { ColumnRef } from '../../datamart/datamart.js';
 import type { Measure } from '../metric.js';
 import type { TableFacts } from './facts.js';
@@ -22,7 +22,6 @@ export const columnOf = ({ table: { schemaName, tableName } }: TableFacts, colum
 
 /** Words of the columns that hold the amount of a row, and say no more than that. */
 const plainAmounts = new Set('amount total subtotal sum value grand net gross price'.split(' '));
-const units = new Set(['cents', 'minor']);
 /** Words of tables whose amounts are what customers pay. */
 const revenues = new Set('invoice payment order sale charge receipt transaction booking rental'.split(' '));
 
@@ -31,29 +30,38 @@ const isRevenue = (tableName: string): boolean =>
     .split(' ')
     .some((word) => revenues.has(word));
 
-const nameOfAmount = ({ table }: TableFacts, columnName: string): string => {
-  const words = wordsOf(columnName);
-  const said = words.filter((word) => !units.has(word));
-  const isScaled = table.columns.some((one) => one.columnName === columnName && hasScale(one));
-  const unit = said.length < words.length && !isScaled ? ' (cents)' : '';
-  if (!said.every((word) => plainAmounts.has(word))) return `${capital(said.join(' '))}${unit}`;
-  const name = isRevenue(table.tableName) ? 'Revenue' : capital(`${singularName(table.tableName)} ${said.join(' ')}`);
-  return `${name}${unit}`;
+/** The unit of numbers that the datamart does not turn into whole ones: ` (cents)`. */
+const unitOf = ({ table }: TableFacts, columnName: string): string => {
+  const { unit } = amountName(columnName);
+  const isScaled = table.columns.some((one) => one.columnName === columnName && one.numbers?.scale !== undefined);
+  return unit === null || isScaled ? '' : ` (${unit})`;
 };
 
-/** Whether the datamart says how many digits of the numbers are decimal places. */
-const hasScale = ({ numbers }: TableFacts['table']['columns'][number]): boolean =>
-  numbers !== null && numbers !== undefined && 'scale' in numbers && numbers.scale !== undefined;
+/** The amount as a label, without the unit in its name: `Monthly fee` for `monthly_fee_cents`, if it is shown in whole units. */
+export const amountLabel = (facts: TableFacts, columnName: string): string =>
+  `${capital(amountName(columnName).name)}${unitOf(facts, columnName)}`;
+
+const nameOfAmount = (facts: TableFacts, columnName: string): string => {
+  const { tableName } = facts.table;
+  const { name } = amountName(columnName);
+  if (!name.split(' ').every((word) => plainAmounts.has(word))) return amountLabel(facts, columnName);
+  const said = isRevenue(tableName) ? 'Revenue' : capital(`${singularName(tableName)} ${name}`);
+  return `${said}${unitOf(facts, columnName)}`;
+};
 
 const isPlainName = (name: string): boolean => /^[a-z_][a-z0-9_]*$/.test(name);
 
-/** A quantity times its price; undefined if the table has not both, or names that an expression would have to quote. */
-const worthOf = ({ table: { tableName }, roles }: TableFacts): Measure | undefined => {
-  const quantity = roles.amounts.find((name) => /^(quantity|qty)$/.test(wordsOf(name).join(' ')));
-  const price = roles.levels.find((name) => /^(unit )?price( cents)?$/.test(wordsOf(name).join(' ')));
+/** A quantity times its price, with the column of the price; undefined if the table has not both, or names that an expression would have to quote. */
+const worthOf = (facts: TableFacts): Total | undefined => {
+  const { tableName } = facts.table;
+  const quantity = facts.roles.amounts.find((name) => /^(quantity|qty)$/.test(wordsOf(name).join(' ')));
+  const price = facts.roles.levels.find((name) => /^(unit )?price$/.test(amountName(name).name));
   if (quantity === undefined || price === undefined || ![tableName, quantity, price].every(isPlainName)) return;
-  const unit = wordsOf(price).includes('cents') ? ' (cents)' : '';
-  return { name: `Revenue${unit}`, expression: `SUM(${tableName}.${quantity} * ${tableName}.${price})` };
+  const measure = {
+    name: `Revenue${unitOf(facts, price)}`,
+    expression: `SUM(${tableName}.${quantity} * ${tableName}.${price})`,
+  };
+  return { measure, columnName: price };
 };
 
 /** Minutes and seconds as hours, which people read. */
@@ -83,18 +91,20 @@ export const hasOwnTotal = (facts: TableFacts): boolean => {
   return amount !== undefined && amountPlace(amount) < 2;
 };
 
+/** What a table adds up to, and the column with its values: for a product, the price. */
+export type Total = { readonly measure: Measure; readonly columnName: string };
+
 /** What a table adds up to: its own total, else a quantity times its price, else its first amount; null if it has none. */
-export const totalOf = (facts: TableFacts): Measure | null => {
+export const totalOf = (facts: TableFacts): Total | null => {
   const worth = worthOf(facts);
   const amount = amountOf(facts);
   if (amount === undefined || (worth !== undefined && !hasOwnTotal(facts))) return worth ?? null;
-  return (
-    hoursOf(facts, amount) ?? {
-      name: nameOfAmount(facts, amount),
-      aggregate: 'SUM',
-      column: columnOf(facts, amount),
-    }
-  );
+  const measure = hoursOf(facts, amount) ?? {
+    name: nameOfAmount(facts, amount),
+    aggregate: 'SUM',
+    column: columnOf(facts, amount),
+  };
+  return { measure, columnName: amount };
 };
 
 export const countOf = ({ table }: TableFacts): Measure => ({ name: labelOf(table.tableName), aggregate: 'COUNT' });

@@ -18,7 +18,7 @@ export type Roles = {
 const referring = new Set(['ref', 'extension']);
 const isReference = (words: readonly string[]): boolean => isIdentifying(words) || referring.has(words.at(-1) ?? '');
 const summed = new Set(
-  'amount total subtotal revenue cents sum quantity qty units count freight cost costs sales sold value fee fees tax paid hours minutes seconds duration size bytes points weight shipping refund profit income spend'.split(
+  'amount total subtotal revenue cents pence sum quantity qty units count freight cost costs sales sold value fee fees tax paid hours minutes seconds duration size bytes points weight shipping refund profit income spend'.split(
     ' ',
   ),
 );

@@ -15,7 +15,7 @@ import {
   text,
 } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
-import { baseFilters, cardinality, through } from '../../datamarts/contract/fields.js';
+import { baseFilters, cardinality, modelNumbers, through } from '../../datamarts/contract/fields.js';
 
 const key = z.array(z.string());
 
@@ -100,6 +100,15 @@ const proposedBaseFilter = z.object({
   reason: z.string(),
 });
 
+const proposedAmount = z.object({
+  schemaName: z.string(),
+  tableName: z.string(),
+  columnName: z.string(),
+  numbers: modelNumbers.describe('As a column of a datamart takes it.'),
+  label: z.string().nullable().describe('What the column is called in whole units; null: as its name says.'),
+  reason: z.string(),
+});
+
 export type SourceTables = {
   readonly name: string;
   readonly datasourceType: DatasourceType;
@@ -179,6 +188,11 @@ export const listDatasourceTables = operation({
           .array(proposedBridge)
           .describe('Tables of people that several tenants share, for the most likely table of tenants.'),
         baseFilters: z.array(proposedBaseFilter).describe('Conditions that leave out deleted rows and tests.'),
+        amounts: z
+          .array(proposedAmount)
+          .describe(
+            'Columns with amounts of money: stored in cents, in a currency, or both; for the most likely tenants.',
+          ),
       }),
     }),
     error: noError,
@@ -199,6 +213,7 @@ export const listDatasourceTables = operation({
         tenancyPaths: proposals.tenancyPaths,
         bridges: proposals.bridges.map((proposed) => ({ ...proposed, bridge: qualifiedName(proposed.bridge) })),
         baseFilters: proposals.baseFilters,
+        amounts: proposals.amounts,
       },
     },
     error: null,
@@ -271,6 +286,7 @@ export const listDatasourceTables = operation({
           tenancyPaths: [],
           bridges: [],
           baseFilters: [],
+          amounts: [],
         },
       },
       error: null,

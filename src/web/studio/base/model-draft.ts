@@ -1,4 +1,5 @@
 /** A new model as it is being described: pure functions from what a source has to what the service takes. */
+import { amountsWithin } from '../../../model/datamart/money.js';
 import type { OperationInput } from './api.js';
 import type { Relationship } from './model-edit.js';
 import { plainColumn, type StoredModel } from './model-edit.js';
@@ -25,6 +26,7 @@ export type TableDraft = {
   /** How several tenants could read the rows, as the service proposes it. Never taken without a person's word. */
   readonly bridge: Proposals['bridges'][number] | null;
   readonly baseFilters: readonly (Proposals['baseFilters'][number] & { readonly isUsed: boolean })[];
+  readonly amounts: readonly (Proposals['amounts'][number] & { readonly isUsed: boolean })[];
 };
 
 export type ModelDraft = {
@@ -32,6 +34,8 @@ export type ModelDraft = {
   readonly name: string;
   /** The table with one row for each tenant. Null: not chosen yet. */
   readonly tenants: { readonly table: string; readonly key: string; readonly name: string } | null;
+  /** The table of tenants that was proposed: amounts may be in a currency that it names. */
+  readonly proposedTenants: Pick<SourceTable, 'schemaName' | 'tableName'> | null;
   readonly tables: readonly TableDraft[];
   readonly relationships: readonly {
     readonly relationship: Relationship;
@@ -75,6 +79,7 @@ export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraf
       tenant === undefined
         ? null
         : { table: qualified(tenant), key: tenant.keyColumn, name: tenant.nameColumn ?? tenant.keyColumn },
+    proposedTenants: tenant ?? null,
     tables: tables.map((table) => ({
       table,
       isUsed: true,
@@ -85,6 +90,9 @@ export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraf
       baseFilters: proposals.baseFilters
         .filter((one) => qualified(one) === qualified(table))
         .map((one) => ({ ...one, isUsed: one.isCertain })),
+      amounts: proposals.amounts
+        .filter((one) => qualified(one) === qualified(table))
+        .map((one) => ({ ...one, isUsed: true })),
     })),
     relationships: proposals.relationships.map(({ relationship, reason, isSecondWay }) => ({
       relationship,
@@ -110,7 +118,7 @@ export const storedOf = (draft: ModelDraft): StoredModel => {
             tableClientNameColumn: draft.tenants.name,
             tablePrimaryKeyColumn: draft.tenants.key,
           },
-    datamartTables: used.map(({ table, label, ownership, tenancyPath, baseFilters }) => ({
+    datamartTables: used.map(({ table, label, ownership, tenancyPath, baseFilters, amounts }) => ({
       ...{ schemaName: table.schemaName, tableName: table.tableName, label },
       clientColumn: ownership.kind === 'column' ? ownership.column : null,
       ...rowsOf({ ownership, baseFilters }),
@@ -118,7 +126,8 @@ export const storedOf = (draft: ModelDraft): StoredModel => {
       ...{ isHide: false, wildcard: null },
       datamartTableColumns: table.columns.map(({ columnName, datatype }) => ({
         ...plainColumn,
-        ...{ columnName, datatype, label: labelOf(columnName) },
+        ...{ columnName, datatype },
+        ...wordsOf(columnName, amountsOf(draft, { ownership, amounts })),
       })),
     })),
     datamartRelationships: draft.relationships
@@ -129,6 +138,38 @@ export const storedOf = (draft: ModelDraft): StoredModel => {
       .map(({ relationship }) => ({ ...relationship, join: null })),
     sharedTables: used.filter(({ ownership }) => ownership.kind === 'shared').map(({ table }) => qualified(table)),
   };
+};
+
+/**
+ * The amounts of a table that are taken. The tenant's currency is that of the proposed table of tenants, and of rows that
+ * belong to one tenant.
+ */
+const amountsOf = (
+  { proposedTenants, tenants }: Pick<ModelDraft, 'proposedTenants' | 'tenants'>,
+  { ownership, amounts }: Pick<TableDraft, 'ownership' | 'amounts'>,
+): TableDraft['amounts'] => {
+  const { kind } = ownership;
+  const isListed = ({ columnName }: { readonly columnName: string }): boolean =>
+    kind !== 'through' || ownership.through.columns.includes(columnName);
+  const used = amounts.filter((one) => one.isUsed && isListed(one));
+  const master =
+    proposedTenants !== null && tenants?.table === qualified(proposedTenants) ? proposedTenants : undefined;
+  return amountsWithin(used, { master, isOwned: () => kind !== 'shared' && kind !== 'through', isListed });
+};
+
+/** The label of a column, and what its numbers are. */
+const wordsOf = (columnName: string, amounts: TableDraft['amounts']) => {
+  const amount = amounts.find((one) => one.columnName === columnName);
+  return {
+    label: amount?.label ?? labelOf(columnName),
+    ...(amount === undefined ? {} : { numbers: amount.numbers }),
+  };
+};
+
+/** The draft in which the column at this place is an amount of money, or has its numbers as they are stored. */
+export const withAmountUsed = (draft: ModelDraft, name: string, place: number, isUsed: boolean): ModelDraft => {
+  const amounts = draft.tables.find(({ table }) => qualified(table) === name)?.amounts ?? [];
+  return withTable(draft, name, { amounts: amounts.map((one, at) => (at === place ? { ...one, isUsed } : one)) });
 };
 
 /** The bridge and the base filters of a table, as a model has them. */
@@ -200,14 +241,17 @@ export const bodyOf = (draft: ModelDraft): OperationInput<'createDatamart'> => {
   return {
     name: draft.name.trim(),
     datasourceName: draft.source,
-    tableList: used.map(({ table, label, ownership, tenancyPath, baseFilters }) => ({
+    tableList: used.map(({ table, label, ownership, tenancyPath, baseFilters, amounts }) => ({
       name: table.tableName,
       schemaName: table.schemaName,
       label,
       ...(ownership.kind === 'column' ? { clientColumn: ownership.column } : {}),
       ...(ownership.kind === 'related' && tenancyPath !== null ? { tenancyPath } : {}),
       ...rowsOf({ ownership, baseFilters }),
-      columns: table.columns.map(({ columnName }) => ({ name: columnName, label: labelOf(columnName) })),
+      columns: table.columns.map(({ columnName }) => ({
+        name: columnName,
+        ...wordsOf(columnName, amountsOf(draft, { ownership, amounts })),
+      })),
     })),
     ...(master === undefined || tenants === null
       ? {}

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/model-editor.js';
 import '../parts/model-diagram.js';
 import { baseFilterWords } from '../../../model/datamart/base-filter-words.js';
+import { amountWords } from '../../../model/datamart/money.js';
 import { options } from '../../base/options.js';
 import { hasRole, type OperationAnswer, StudioError } from '../base/api.js';
 import type { Ends } from '../base/cardinality.js';
@@ -19,6 +20,7 @@ import {
   readableColumns,
   storedOf,
   type TableDraft,
+  withAmountUsed,
   withColumnRead,
   withDrawn,
   withFilterUsed,
@@ -227,7 +229,7 @@ class ModelScreen extends Screen<Data> {
 
   #tables(draft: ModelDraft): TemplateResult {
     return html`<div class="table" tabindex="0" role="group" aria-label="List"><table>
-      <thead><tr><th scope="col">Use</th><th scope="col">Table</th><th scope="col">Label</th><th scope="col">Whose rows are these?</th><th scope="col">Rows that are read</th></tr></thead>
+      <thead><tr><th scope="col">Use</th><th scope="col">Table</th><th scope="col">Label</th><th scope="col">Whose rows are these?</th><th scope="col">Rows that are read</th><th scope="col">Amounts of money</th></tr></thead>
       <tbody>${draft.tables.map((each) => this.#tableRow(draft, each))}</tbody>
     </table></div>`;
   }
@@ -254,6 +256,7 @@ class ModelScreen extends Screen<Data> {
         ${this.#bridge(draft, each)}
       </td>
       <td>${this.#filters(draft, each)}</td>
+      <td>${this.#amounts(draft, each)}</td>
     </tr>`;
   }
 
@@ -287,6 +290,20 @@ class ModelScreen extends Screen<Data> {
         at,
       ) => html`<label class="inline"><input type="checkbox" aria-label="Only rows of ${name} where ${baseFilterWords(one.filter)}" ?disabled=${!isUsed} .checked=${one.isUsed} @change=${toggle(at)} />
         <code>${baseFilterWords(one.filter)}</code> <span class="hint">${one.reason}</span></label>`,
+    );
+  }
+
+  #amounts(draft: ModelDraft, { table, isUsed, amounts }: TableDraft): readonly TemplateResult[] {
+    const name = qualified(table);
+    const toggle = (at: number) => (event: Event) => {
+      this.draft = withAmountUsed(draft, name, at, (event.target as HTMLInputElement).checked);
+    };
+    return amounts.map(
+      (
+        one,
+        at,
+      ) => html`<label class="inline"><input type="checkbox" aria-label="${name}.${one.columnName} holds amounts of money" ?disabled=${!isUsed} .checked=${one.isUsed} @change=${toggle(at)} />
+        <code>${one.columnName}</code> <span class="hint">${amountWords(one.numbers)}</span></label>`,
     );
   }
 
