@@ -182,8 +182,8 @@ const mayImportTypes: Readonly<Record<string, readonly string[]>> = {
 /**
  * What the browser decides by the functions of the service, since a second version of them would say something else one
  * day: whose rows the tables of an unsaved model hold, which addresses of recipients are refused, the parts of dates and
- * numbers, the names of periods, the formats of columns, how measures combine, themes, how a text is looked up, the escaping
- * of markup, and what a mail server did.
+ * numbers, the names of periods, the formats of columns, which groups keep currencies apart, how measures combine, themes,
+ * how a text is looked up, the escaping of markup, and what a mail server did.
  */
 const isSharedCode = (file: string, target: string): boolean =>
   (file.startsWith('web/') && /^model\/(?:theme|texts)\//.test(target)) ||
@@ -191,7 +191,7 @@ const isSharedCode = (file: string, target: string): boolean =>
   (/^web\/(?:base|editor)\//.test(file) && /^model\/(?:datamart\/dates|query\/numbers)\.js$/.test(target)) ||
   (/^web\/(?:filters|editor)\//.test(file) && target === 'model/filter/relative.js') ||
   (file === 'web/editor/edit.ts' &&
-    (target === 'model/guest/column-formats.js' || target === 'model/dashboard/others.js')) ||
+    /^model\/(?:guest\/(?:column-formats|currency-groups)|dashboard\/others)\.js$/.test(target)) ||
   (file === 'web/charts/pictures/draw.ts' && target === 'model/markup.js') ||
   (file === 'web/editor/preview.ts' && target === 'model/guest/combining.js') ||
   (file.startsWith('web/elements/') && /^model\/schedule\/(?:address|recipients)\./.test(target));

@@ -60,6 +60,7 @@ export const assistantOpener =
         await ofUser(JSON.stringify([dataAppId, clientId, userIdentifier ?? { token: id }]));
         await ofTenant(JSON.stringify([dataAppId, clientId]));
       },
+      readDefinition: (written) => newGuestDefinition.safeParse(written).data,
       preview: previewBy(dispatch),
       note: (record) => log.info({ event: 'chat.ended', ...record }, 'a question in words ended'),
     };

@@ -97,6 +97,15 @@ describe('an alert', () => {
     expect(verdicts.map((verdict) => verdict.isBreached)).toEqual([false, isBreached]);
   });
 
+  test('with a limit is refused where amounts are of several currencies, and with what to do', () => {
+    const shape: AlertShape = { dimensions: ['Money'], chronological: null, hasComparison: false, currency: 'Money' };
+    const faultOf = (condition: AlertCondition) => alertFault(alertOf(condition), ['Sales'], shape);
+    for (const is of ['above', 'below'] as const)
+      expect(faultOf({ is, value: 5 })).toContain('filter the metric to one value of "Money"');
+    expect(faultOf({ is: 'newKey' })).toBeUndefined();
+    expect(faultOf({ is: 'missing' })).toBeUndefined();
+  });
+
   test('compares with the metric’s own comparison, if it has one', async () => {
     const condition = { is: 'changeAbove', percent: 20, to: 'previousPeriod' } as const;
     const shape = { ...single, hasComparison: true };

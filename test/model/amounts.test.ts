@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
+import { currencyDimension } from '../../src/model/dashboard/measure-currency.js';
+import { withColumnRules } from '../../src/model/datamart/column-rules.js';
 import type { Datamart, ModelNumbers } from '../../src/model/datamart/datamart.js';
 import { columnKind } from '../../src/model/datamart/datatypes.js';
 import { currencyOf, moneyFaults, writtenNumbers } from '../../src/model/datamart/money.js';
+import { type Grouped, missingCurrencies } from '../../src/model/guest/currency-groups.js';
+import { guestFields } from '../../src/model/guest/fields.js';
 import { withMeasureNumbers } from '../../src/model/query/answer-columns.js';
 import type { AnswerColumn } from '../../src/model/query/engine.js';
 import { codeOf, writtenRows } from '../../src/model/query/numbers.js';
-import { byClients, columnRef, datamart, metric, relationship, table } from '../engine/world.js';
+import { byClients, columnRef, condition, datamart, metric, relationship, table } from '../engine/world.js';
 
 const martWith = (columnName: string, numbers: ModelNumbers, parts: Partial<Datamart> = {}): Datamart => {
   const own = table(
@@ -93,4 +97,47 @@ test('assistants read each amount in the currency of its row', () => {
   ];
   const written = writtenRows(rows, [{ name: 'Money' }, { name: 'Sum', currencyColumn: 'Money' }], 'en-GB');
   expect(written).toEqual([{ Sum: '£1,234.50' }, { Sum: '¥1,234' }, { Sum: '5' }]);
+});
+
+const money = martWith('total', { currency: { column: 'currency' } });
+const sumOf = (aggregate: 'SUM' | 'COUNT' = 'SUM') =>
+  ({ name: 'Sum', aggregate, column: columnRef('orders.total') }) as const;
+const byCurrency = { name: 'Money', column: columnRef('orders.currency') };
+const isEuro = condition('orders.currency', { kind: 'compare', operator: '=', value: 'EUR' });
+
+test('an alert with a limit is told by which dimension amounts are of several currencies', () => {
+  const dimensionOf = (parts: Parameters<typeof metric>[1], name = 'Sum') =>
+    currencyDimension(metric('orders', { dimensions: [byCurrency], measures: [sumOf()], ...parts }), name, money);
+  expect(dimensionOf({})).toBe('Money');
+  expect(dimensionOf({ measures: [{ name: 'Sum', expression: 'SUM(orders.total) * 2' }] })).toBe('Money');
+  expect(dimensionOf({ calculations: [{ kind: 'runningTotal', name: 'Running', of: 'Sum' }] }, 'Running')).toBe(
+    'Money',
+  );
+  expect(dimensionOf({ where: isEuro })).toBeUndefined();
+  expect(dimensionOf({ measures: [sumOf('COUNT')] })).toBeUndefined();
+  expect(dimensionOf({ measures: [{ name: 'Sum', expression: "COUNT(*) -- 'total'" }] })).toBeUndefined();
+  expect(
+    dimensionOf({ calculations: [{ kind: 'shareOfTotal', name: 'Share', of: 'Sum', within: ['Money'] }] }, 'Share'),
+  ).toBeUndefined();
+  expect(dimensionOf({ dimensions: [{ name: 'Paid', column: columnRef('orders.paid') }] })).toBeUndefined();
+});
+
+test('a new metric gets the group of the currency that its measure lacks, and once', () => {
+  const scope = { isReadable: () => true, joinModel: 'multi', conditions: [] } as const;
+  const fields = guestFields({ datamart: money, ...scope }, undefined);
+  const missing = (grouped: Partial<Grouped>) =>
+    missingCurrencies(fields, { dimensions: [], measures: [sumOf()], ...grouped }, (title) => `${title}!`);
+  const group = { name: 'currency!', column: columnRef('orders.currency') };
+  expect(missing({})).toEqual([group]);
+  expect(missing({ measures: [sumOf(), sumOf()] })).toEqual([group]);
+  expect(missing({ measures: [sumOf('COUNT')] })).toEqual([]);
+  expect(missing({ dimensions: [byCurrency] })).toEqual([]);
+  expect(missing({ where: { all: [isEuro] } })).toEqual([]);
+  expect(missing({ where: { any: [isEuro] } })).toEqual([group]);
+  // A guest is not told of a column that it is not shown.
+  const rules = { hideColumns: ['main.orders.currency'], maskColumns: {} };
+  const closed = guestFields({ datamart: withColumnRules(money, rules), ...scope }, undefined);
+  expect(JSON.stringify(closed)).not.toContain('urrencyColumn');
+  const masked = withColumnRules(money, { hideColumns: [], maskColumns: { 'main.orders.currency': 'first' } });
+  expect(JSON.stringify(guestFields({ datamart: masked, ...scope }, undefined))).not.toContain('urrencyColumn');
 });

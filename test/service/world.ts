@@ -115,6 +115,7 @@ const noAssistant: Assistant = {
   models: [],
   schemas: definitionSchemas,
   limits: { rounds: 1, tokens: 1_000, timeoutMs: 1_000 },
+  readDefinition: () => undefined,
   assertFew: async () => {},
   preview: () => Promise.reject(new Error('these tests ask no model')),
   note: () => {},

@@ -492,6 +492,38 @@ describe('numbers and dates', () => {
     expect(area.metric?.definition.chart).toEqual({ ...written, type: 'area' });
   });
 
+  test('amounts of several currencies come grouped by their currency, from the assistant and in suggestions', async () => {
+    const stored = await house.stored((store) => store.datamarts.findByName('shop'));
+    if (stored === undefined) throw new Error('the organization has no datamart shop');
+    const numbers = { currency: { column: 'region' } };
+    const tables = stored.tables.map((one) =>
+      one.tableName === 'sales' && one.schemaName === 'main'
+        ? {
+            ...one,
+            columns: one.columns.map((column) => (column.columnName === 'amount' ? { ...column, numbers } : column)),
+          }
+        : one,
+    );
+    await house.stored((store) => store.datamarts.update({ ...stored, tables }));
+    try {
+      const total = { chart: { type: 'singleValue' }, from: tableRef('sales'), measures: perMonth.measures };
+      model.play(inOrder(fields, make(total), { say: 'Here.' }));
+      const { metric } = await chat();
+      const dimensions = [{ name: 'region', column: columnRef('sales.region') }];
+      expect(metric?.definition).toEqual({ ...total, dimensions });
+      expect(lastResult(model.sent[1]?.body ?? ({ messages: [] } as never))).toContain('"currencyColumn":"region"');
+      expect((await rowsOf(metric?.definition)).length).toBeGreaterThan(1);
+      const { data } = await ok(house, 'listGuestSuggestions', { dashboardId: 'acme-board' }, { bearer: acme });
+      const ofAmounts = data.filter(({ definition }) =>
+        definition.measures?.some(({ column }) => column?.columnName === 'amount'),
+      );
+      expect(ofAmounts.length).toBeGreaterThan(0);
+      for (const { definition } of ofAmounts) expect((await rowsOf(definition)).length).toBeGreaterThan(0);
+    } finally {
+      await house.stored((store) => store.datamarts.update(stored));
+    }
+  });
+
   test('are written so in suggestions', async () => {
     const { data } = await ok(house, 'listGuestSuggestions', { dashboardId: 'acme-board' }, { bearer: acme });
     const charts = data.map(({ definition }) => definition.chart);

@@ -557,6 +557,36 @@ test('numbers of a measure are written as the model says of its column, and a co
   expect(newGuestDefinition.safeParse(definitionOf(run(sum))).success).toBe(true);
 });
 
+test('a sum of amounts of several currencies comes with the group that keeps them apart', () => {
+  const priced: typeof catalogue = {
+    ...catalogue,
+    tables: catalogue.tables.map((one) => ({
+      ...one,
+      fields: one.fields.map((field) => (field.columnName === 'amount' ? { ...field, currencyColumn: 'size' } : field)),
+    })),
+  };
+  const run = (...actions: readonly Action[]): Draft =>
+    actions.reduce((draft, action) => edit(draft, priced, action), emptyDraft);
+  const sum: Action = { kind: 'addMeasure', column: columnRef('sales.amount'), aggregate: 'SUM' };
+  const group: Action = { kind: 'addGroup', shelf: 'dimensions', column: columnRef('sales.size') };
+  const groupsOf = ({ dimensions }: Draft) => dimensions.map(({ column }) => column.columnName);
+  const draft = run(sum);
+  expect(groupsOf(draft)).toEqual(['size']);
+  // One amount for each currency is a single value too.
+  expect(chartNeed('singleValue', draft, priced)).toBeNull();
+  expect(chartNeed('singleValue', run(group), priced)).not.toBeNull();
+  expect(groupsOf(run(group, sum, sum))).toEqual(['size']);
+  expect(groupsOf(run({ ...sum, aggregate: 'COUNT' }))).toEqual([]);
+  expect(groupsOf(run({ ...sum, aggregate: 'COUNT' }, { kind: 'changeMeasure', at: 0, aggregate: 'AVG' }))).toEqual([
+    'size',
+  ]);
+  const small = { kind: 'oneOf', values: ['small'] } as const;
+  expect(groupsOf(run({ kind: 'addFilter', column: columnRef('sales.size'), predicate: small }, sum))).toEqual([]);
+  // The author may take the group away: the service then says what is wrong.
+  expect(groupsOf(edit(draft, priced, { kind: 'remove', shelf: 'dimensions', at: 0 }))).toEqual([]);
+  expect(newGuestDefinition.safeParse(definitionOf(draft)).success).toBe(true);
+});
+
 test('dates of a column are written as the model says of it, also after a drill, and a count is no date', () => {
   const dates = { style: 'short', precision: 'day' } as const;
   const dated: typeof catalogue = {

@@ -2,7 +2,8 @@
  * Amounts of several currencies are never combined: a measure of them is grouped by the currency, or filtered to one, or
  * refused. Also says in which currency the columns of an answer are.
  */
-import type { Calculation, ConditionTree, Measure, VisualDefinition } from '../../model/dashboard/metric.js';
+import type { Calculation, Measure, VisualDefinition } from '../../model/dashboard/metric.js';
+import { demanded, onlyValue } from '../../model/dashboard/only-value.js';
 import { namesColumn } from '../../model/datamart/column-rules.js';
 import {
   type ColumnRef,
@@ -25,20 +26,6 @@ type CurrencyQuestion = {
   readonly datamart: Datamart;
   readonly definition: VisualDefinition;
   readonly conditions: readonly Condition[];
-};
-
-/** The conditions that every row passes. */
-const demanded = (tree: ConditionTree | undefined): readonly Condition[] => {
-  if (tree === undefined) return [];
-  if ('predicate' in tree) return [tree];
-  return 'all' in tree ? tree.all.flatMap(demanded) : [];
-};
-
-const onlyValue = ({ predicate }: Condition): Scalar | undefined => {
-  if (predicate.kind === 'compare') return predicate.operator === '=' ? predicate.value : undefined;
-  if (predicate.kind !== 'oneOf') return undefined;
-  const [value, ...others] = new Set(predicate.values);
-  return others.length === 0 ? value : undefined;
 };
 
 type Row = Extract<Currency, { kind: 'row' }>;

@@ -37,6 +37,8 @@ export type Assistant = {
   readonly limits: { readonly rounds: number; readonly tokens: number; readonly timeoutMs: number };
   /** Counts a question of the guest's user and tenant. Throws RATE_LIMITED. */
   readonly assertFew: (grant: GuestGrant) => Promise<void>;
+  /** What a model wrote as a definition; undefined: it is none. */
+  readonly readDefinition: (written: unknown) => NewGuestDefinition | undefined;
   /** Runs a definition by the operation of the guest, as the guest. Throws what is no fault of the definition. */
   readonly preview: (caller: GuestCaller, asked: PreviewRequest, signal: AbortSignal) => Promise<Previewed>;
   readonly note: (record: ChatRecord) => void;

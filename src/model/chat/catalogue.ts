@@ -25,11 +25,15 @@ const tableNotes = ({ schemaName, tableName, label, description, synonyms, joinG
 
 const wholeTable = (table: FieldTable) => ({
   ...tableNotes(table),
-  columns: table.fields.map(({ columnName, type, label, description, synonyms, columnType, suggestedAggregates }) => ({
-    columnName,
-    type,
-    ...filled({ label, description, synonyms, columnType, aggregates: suggestedAggregates }),
-  })),
+  columns: table.fields.map((field) => {
+    const { columnName, type, label, description, synonyms, columnType, suggestedAggregates, currencyColumn } = field;
+    const words = { label, description, synonyms, columnType };
+    return {
+      columnName,
+      type,
+      ...filled({ ...words, aggregates: suggestedAggregates, currencyColumn: currencyColumn ?? null }),
+    };
+  }),
 });
 
 const wordsOf = (text: string): string => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;

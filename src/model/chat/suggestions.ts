@@ -1,6 +1,7 @@
 /** Metrics that a catalogue suggests, as first questions. Pure: reads no row. */
 import type { Dimension, MeasureAggregate } from '../dashboard/metric.js';
 import { withColumnFormats } from '../guest/column-formats.js';
+import { withCurrencyGroups } from '../guest/currency-groups.js';
 import type { Field, FieldTable, GuestFields } from '../guest/fields.js';
 import type { NewGuestDefinition } from '../guest/metric.js';
 import { type LabelledColumn, labelsOf } from './chat.js';
@@ -82,6 +83,15 @@ const ofTable = (fields: GuestFields, from: FieldTable): readonly NewGuestDefini
   });
 };
 
+/** Amounts of several currencies are kept apart, and have no order of size. */
+const apart = (fields: GuestFields, definition: NewGuestDefinition): NewGuestDefinition => {
+  const grouped = withCurrencyGroups(fields, definition);
+  const [group] = grouped.dimensions ?? [];
+  if (grouped === definition || group === undefined) return definition;
+  const { limit: _, ...rest } = grouped;
+  return { ...rest, sort: [{ name: group.name, direction: 'ASC' }] };
+};
+
 /** Returns a few metrics that fit the catalogue: counts and averages over time, and by the fields that name things. */
 export const suggestionsOf = (fields: GuestFields): readonly Suggestion[] => {
   // Tables with dates hold what happens; the others describe it.
@@ -92,6 +102,7 @@ export const suggestionsOf = (fields: GuestFields): readonly Suggestion[] => {
   return tables
     .flatMap((table) => ofTable(fields, table))
     .slice(0, most)
+    .map((definition) => apart(fields, definition))
     .map((definition) => ({
       definition: withColumnFormats(definition, fields),
       labels: labelsOf(definition, fields),

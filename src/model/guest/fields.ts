@@ -61,6 +61,11 @@ export type Field = {
   readonly defaultGrain?: Period | undefined;
   /** How its numbers are written in new metrics. Null: plainly. */
   readonly numbers: ColumnNumbers | null;
+  /**
+   * The field of the same table that has the currency of each row's amount: measures of the amounts are grouped by it, or
+   * filtered to one value. Undefined: its numbers add up.
+   */
+  readonly currencyColumn?: string | undefined;
   /** How its dates are written in new metrics. Undefined: as usual. */
   readonly dates?: ColumnDates | undefined;
 };
@@ -98,11 +103,20 @@ const suggested = (
     .toSorted((a, b) => wanted.indexOf(a) - wanted.indexOf(b));
 };
 
-const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Field => {
+/** Undefined also where the guest is not shown the column. */
+const currencyColumnOf = ({ columns }: DatamartTable, { numbers }: DatamartColumn): string | undefined => {
+  const currency = numbers?.currency;
+  if (typeof currency !== 'object' || !('column' in currency)) return undefined;
+  const found = columns.find(({ columnName }) => columnName === currency.column);
+  return found === undefined || found.mask !== undefined ? undefined : currency.column;
+};
+
+const fieldOf = (table: DatamartTable, column: DatamartColumn, notes: SemanticColumn | undefined): Field => {
   const type = wireKind(columnKind(column));
   const isIdentifier = notes?.isIdentifier === true || notes?.columnType === 'Identifier';
   const isMeasure = isMeasureColumn(column);
   const fit = aggregatesOf(column);
+  const currencyColumn = currencyColumnOf(table, column);
   const asItIs = ['AGGREGATE'] as const;
   return {
     columnName: column.columnName,
@@ -117,6 +131,7 @@ const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Fie
     suggestedAggregates: isMeasure ? asItIs : suggested(column, type, isIdentifier, fit),
     ...(column.defaultGrain == null || type !== 'date' ? {} : { defaultGrain: column.defaultGrain }),
     numbers: writtenNumbers(column.numbers),
+    ...(currencyColumn === undefined ? {} : { currencyColumn }),
     ...(column.dates == null ? {} : { dates: column.dates }),
   };
 };
@@ -164,7 +179,7 @@ const viewTable = (table: DatamartTable, notes: SemanticTable | undefined, joinG
     fields: table.columns
       // A plain column that is only said to aggregate has nothing to be taken as it is.
       .filter((column) => column.isAggregate !== true || isMeasureColumn(column))
-      .map((column) => fieldOf(column, columns.get(column.columnName))),
+      .map((column) => fieldOf(table, column, columns.get(column.columnName))),
   };
 };
 

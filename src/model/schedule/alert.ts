@@ -38,6 +38,8 @@ export type AlertShape = {
   readonly dimensions: readonly string[];
   readonly chronological: string | null;
   readonly hasComparison: boolean;
+  /** The dimension that has the currency of each amount of the measure. Undefined: all values have one unit. */
+  readonly currency?: string | undefined;
 };
 
 /** How dates of one dimension are written. */
@@ -101,15 +103,20 @@ export class AlertFault extends Error {
 const isChange = (condition: AlertCondition): condition is Extract<AlertCondition, { readonly percent: number }> =>
   condition.is === 'changeAbove' || condition.is === 'changeBelow';
 
+const isLevel = ({ is }: AlertCondition): boolean => levels.some((level) => level === is);
+
 /** Returns what is wrong with an alert on a metric of this shape, and how to mend it. */
 export const alertFault = (
   { measure, condition, quietHours }: Alert,
   measures: readonly string[],
-  { dimensions, chronological, hasComparison }: AlertShape,
+  { dimensions, chronological, hasComparison, currency }: AlertShape,
 ): string | undefined => {
   if (!measures.includes(measure))
     return `measure: expected one of ${measures.map((name) => JSON.stringify(name)).join(', ')}.`;
   if (condition.is === 'newKey' && dimensions.length === 0) return 'condition: newKey needs a metric with groups.';
+  if (isLevel(condition) && currency !== undefined) {
+    return `condition.value: the amounts of ${JSON.stringify(measure)} are of several currencies, which one limit does not fit: filter the metric to one value of ${JSON.stringify(currency)}, or choose another metric.`;
+  }
   if (isChange(condition)) {
     if (dimensions.some((name) => name !== chronological)) {
       return `condition: ${condition.is} needs a metric with one value, or with one for each period: choose another metric.`;

@@ -19,6 +19,7 @@ import {
 import { assertChats } from '../../model/guest/access.js';
 import type { GuestCaller } from '../../model/guest/caller.js';
 import { withColumnFormats, withoutColumnFormats } from '../../model/guest/column-formats.js';
+import { withCurrencyGroups } from '../../model/guest/currency-groups.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import { isRecord } from '../../model/is-record.js';
 import type { Clock } from '../../model/ports.js';
@@ -70,10 +71,17 @@ type Talk = {
   tried: number;
 };
 
+/** What a model wrote, with the groups that keep currencies apart. What is no definition stays as it is: it is refused. */
+const withCurrencies = ({ deps: { assistant }, catalogue }: Talk, written: unknown): unknown => {
+  const definition = assistant.readDefinition(written);
+  return definition === undefined ? written : withCurrencyGroups(catalogue.fields, definition);
+};
+
 /** Runs what a model wrote as the guest, and returns what the model reads of it. */
-const runMetric = async (talk: Talk, name: string, definition: unknown): Promise<string> => {
+const runMetric = async (talk: Talk, name: string, written: unknown): Promise<string> => {
   const { deps, caller, asked, model, signal } = talk;
   talk.tried += 1;
+  const definition = withCurrencies(talk, written);
   const request = { dashboardId: asked.dashboardId, dashboardFilter: asked.dashboardFilter, definition };
   const previewed = await deps.assistant.preview(caller, request, signal);
   if ('refused' in previewed) return refusedResult(previewed.refused);

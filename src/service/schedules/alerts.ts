@@ -1,7 +1,8 @@
 /** Alerts on one metric of a dashboard: whether a guest may make one, and by which right and rule a check is made. */
 import { canonicalJson } from '../../model/canonical-json.js';
 import type { Dashboard } from '../../model/dashboard/dashboard.js';
-import type { Metric } from '../../model/dashboard/metric.js';
+import { currencyDimension } from '../../model/dashboard/measure-currency.js';
+import type { Metric, MetricDefinition } from '../../model/dashboard/metric.js';
 import { kindOfMeasure } from '../../model/dashboard/type-faults.js';
 import type { Datamart } from '../../model/datamart/datamart.js';
 import type { DatatypeKind } from '../../model/datamart/datatypes.js';
@@ -26,10 +27,16 @@ type Deps = { readonly store: Store; readonly tag: Tag };
 
 const isPeriod = (grain: string | undefined): boolean => periods.some((period) => period === grain);
 
-const shapeOf = ({ dimensions, grains = {}, comparison }: GuestChart): AlertShape => ({
+const shapeOf = (
+  { dimensions, grains = {}, comparison }: GuestChart,
+  { measure }: Alert,
+  definition: MetricDefinition,
+  datamart: Datamart | undefined,
+): AlertShape => ({
   dimensions,
   chronological: dimensions.find((name) => isPeriod(grains[name])) ?? null,
   hasComparison: comparison !== undefined,
+  currency: datamart && currencyDimension(definition, measure, datamart),
 });
 
 const datesOf = ({ dimensions, grains = {}, dates = [] }: GuestChart): readonly CellDates[] =>
@@ -64,7 +71,7 @@ export const openAlert = async (
     metricId,
     metricName: name,
     measures: chart.measures,
-    shape: shapeOf(chart),
+    shape: shapeOf(chart, alert, definition, source?.datamart),
     dates: datesOf(chart),
     numbers: measureNumbers(chart, alert.measure),
     kind: source && kindOfMeasure(definition, alert.measure, source.datamart),
@@ -122,7 +129,8 @@ export const assertHostAlert = (
 ): void => {
   const chart = viewChart(definition);
   const kind = datamart && kindOfMeasure(definition, alert.measure, datamart);
-  assertCanTell(alert, { measures: chart.measures, shape: shapeOf(chart), kind }, when);
+  const shape = shapeOf(chart, alert, definition, datamart);
+  assertCanTell(alert, { measures: chart.measures, shape, kind }, when);
 };
 
 const isOfNumbers = (kind: DatatypeKind | undefined): boolean =>

@@ -1,7 +1,7 @@
 /** Which charts fit a draft, and why the others do not. The table is that of docs/reference/charts.md. */
 import type { ChartType } from '../../model/dashboard/chart.js';
 import type { Dimension } from '../../model/dashboard/metric.js';
-import { type Catalogue, findField } from './catalogue.js';
+import { type Catalogue, findField, findTable } from './catalogue.js';
 import type { Draft } from './draft.js';
 import { isNumberMeasure, isNumeric } from './fitting.js';
 
@@ -24,7 +24,7 @@ type Range = readonly [least: number, most: number];
 type Shape = {
   readonly groups: Range;
   readonly measures: Range;
-  readonly first?: 'date' | 'buckets' | undefined;
+  readonly first?: 'date' | 'buckets' | 'currency' | undefined;
   /** Whether it shows values that are no numbers. */
   readonly takesText?: true | undefined;
 };
@@ -47,6 +47,7 @@ const shapes: Readonly<Record<ChartType, readonly [Shape, ...Shape[]]>> = {
   singleValue: [
     { groups: [0, 0], measures: one, takesText: true },
     { groups: one, measures: one, first: 'date' },
+    { groups: one, measures: one, first: 'currency' },
   ],
   bar: [series],
   stack: [
@@ -84,8 +85,13 @@ const countNeed = (count: number, [least, most]: Range, what: 'measures' | 'grou
 const isDated = ({ grain, column }: Dimension, catalogue: Catalogue): boolean =>
   grain !== 'hourOfDay' && grain !== 'dayOfWeek' && findField(catalogue, column)?.type === 'date';
 
+/** Whether each group has amounts of one currency. */
+const isCurrency = ({ column }: Dimension, catalogue: Catalogue): boolean =>
+  findTable(catalogue, column)?.fields.some(({ currencyColumn }) => currencyColumn === column.columnName) === true;
+
 const firstNeed = (shape: Shape, [dimension]: readonly Dimension[], catalogue: Catalogue): ChartNeed | null => {
   if (shape.first === undefined || dimension === undefined) return null;
+  if (shape.first === 'currency') return isCurrency(dimension, catalogue) ? null : { code: 'fewer-groups', count: 0 };
   if (shape.first === 'date') return isDated(dimension, catalogue) ? null : { code: 'date-first', count: 1 };
   const field = findField(catalogue, dimension.column);
   const isBucketed = dimension.bucketCount !== undefined || dimension.bucketWidth !== undefined;

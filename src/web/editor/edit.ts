@@ -17,6 +17,7 @@ import type { ColumnRef, TableRef } from '../../model/datamart/datamart.js';
 import type { ColumnDates } from '../../model/datamart/dates.js';
 import type { Predicate } from '../../model/filter/filter.js';
 import { withDimensionFormats, withMeasureFormats } from '../../model/guest/column-formats.js';
+import { missingCurrencies } from '../../model/guest/currency-groups.js';
 import { areJoinable, type Catalogue, findField, findTable, titleOf } from './catalogue.js';
 import { hasRoomBeside } from './conditions.js';
 import { datedColumns, withDates } from './dated.js';
@@ -170,6 +171,14 @@ const writtenAs = (draft: Draft, catalogue: Catalogue, measure: Measure | undefi
     : { ...draft, chart: withMeasureFormats(draft.chart, measure, field) };
 };
 
+/** The draft with the groups that keep the currencies of its measures apart: without them, the service refuses it. */
+const withCurrencies = (draft: Draft, catalogue: Catalogue): Draft => {
+  const { dimensions, measures: all } = draft;
+  const where = definitionOf(draft)?.where;
+  const missing = missingCurrencies(catalogue, { dimensions, measures: all, where }, (title) => freeName(draft, title));
+  return missing.length === 0 ? draft : { ...draft, dimensions: [...dimensions, ...missing] };
+};
+
 const hiding = (isHidden: boolean | undefined): Pick<Measure, 'isHidden'> => (isHidden === true ? { isHidden } : {});
 
 const measures: { readonly [K in 'addMeasure' | 'changeMeasure' | 'hideMeasure']: Rule<K> } = {
@@ -202,7 +211,8 @@ const measures: { readonly [K in 'addMeasure' | 'changeMeasure' | 'hideMeasure']
         ...(percentile === undefined ? {} : { percentile }),
       };
       const from = column === null ? draft.from : fromOf(draft, column);
-      return writtenAs({ ...draft, from, measures: [...draft.measures, measure] }, catalogue, measure);
+      const next = writtenAs({ ...draft, from, measures: [...draft.measures, measure] }, catalogue, measure);
+      return withCurrencies(next, catalogue);
     },
   },
   changeMeasure: {
@@ -224,7 +234,7 @@ const measures: { readonly [K in 'addMeasure' | 'changeMeasure' | 'hideMeasure']
         ...(percentile === undefined ? {} : { percentile }),
         ...hiding(isHidden),
       }));
-      return writtenAs({ ...draft, measures: next }, catalogue, next[at]);
+      return withCurrencies(writtenAs({ ...draft, measures: next }, catalogue, next[at]), catalogue);
     },
   },
 };

@@ -38,6 +38,12 @@ const field = z
       .optional()
       .describe('The grain by which its dates are grouped in new metrics. Left out: by month.'),
     numbers: columnNumbers.nullable().describe('How its numbers are written in new metrics. Null: plainly.'),
+    currencyColumn: z
+      .string()
+      .optional()
+      .describe(
+        'The column of the same table that has the currency of each row’s amount. A measure of the amounts is refused unless the metric is grouped by it, or filtered to one value of it.',
+      ),
     dates: columnDates.optional().describe('How its dates are written in new metrics. Left out: as usual.'),
   })
   .meta({ id: 'GuestField' });
@@ -71,6 +77,7 @@ const encodeTable = (of: FieldTable): Encoded<typeof fieldTable> => ({
     aggregates: one.aggregates,
     suggestedAggregates: one.suggestedAggregates,
     numbers: one.numbers,
+    ...(one.currencyColumn === undefined ? {} : { currencyColumn: one.currencyColumn }),
     ...(one.defaultGrain === undefined ? {} : { defaultGrain: one.defaultGrain }),
     ...(one.dates === undefined ? {} : { dates: one.dates }),
   })),
