@@ -294,6 +294,28 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await on.shoot('compared-empty');
   });
 
+  it('shows one amount for each currency on a single value, each with its own decimals in the reader’s language', async () => {
+    const rows = [
+      { Money: 'EUR', shareDelayed: '1234.50' },
+      { Money: 'JPY', shareDelayed: 98_765 },
+    ];
+    on.bench.service.control.override = ({ path }) => {
+      if (!path.includes('/shareDelayed/')) return undefined;
+      const columns = [
+        { name: 'Money', dataType: 'string' },
+        { name: 'shareDelayed', dataType: 'number', currencyColumn: 'Money', numbers: {} },
+      ];
+      const metaData = { columns, groupbyColumnList: ['Money'] };
+      return { body: { data: rows, totalRecords: 7, metaData, error: null } };
+    };
+    await showDashboard('guest-LAX-1', { language: 'de' });
+    const texts = async () =>
+      (await on.page.locator('guestlist-value .single > p').allInnerTexts()).map((text) =>
+        text.replaceAll('\u00a0', ' '),
+      );
+    await until(texts).toEqual(['1.234,50 €', '98.765 ¥', '2 von 7 Zeilen', 'Keine Filter gesetzt']);
+  });
+
   it('saves a CSV file with a byte order mark, which spreadsheets need (metabase#3271)', async () => {
     await showDashboard();
     await on.page.getByRole('button', { name: 'Download: Flights a day' }).click();

@@ -785,3 +785,58 @@ describe('the registry', () => {
     expect(rendererOf('constructor')).toEqual({ kind: 'table' });
   });
 });
+
+describe('amounts of several currencies', () => {
+  const rows: Rows = [
+    { Month: '2024-01-01', Money: 'EUR', Sum: 1234.5 },
+    { Month: '2024-01-01', Money: 'JPY', Sum: 98_765 },
+    { Month: '2024-02-01', Money: 'EUR', Sum: 2 },
+  ];
+  const told = (...dimensions: readonly string[]): Partial<MetricAnswer> => ({
+    columns: [
+      ...dimensions.map((name) => ({ name, dataType: typeOf(rows, name) })),
+      { name: 'Sum', dataType: 'number', currencyColumn: 'Money' },
+    ],
+  });
+  const drawn = (type: GuestChart['type'], dimensions: readonly string[], of: Rows, language = 'en') =>
+    picture(cartesian, {
+      ...drawing({ type, dimensions, measures: ['Sum'] }, of, told(...dimensions)),
+      format: createFormat(language),
+    });
+  const tips = ({ tip }: Picture, index: number) =>
+    tip({ series: 0, index })?.lines.map(({ name, value }) => `${name} ${value}`.replaceAll('\u00a0', ' '));
+
+  it('have the currency of their row in the tip, with its own decimals, where series or bars are currencies', () => {
+    const line = drawn('line', ['Month', 'Money'], rows);
+    expect(tips(line, 0)).toEqual(['EUR €1,234.50', 'JPY ¥98,765']);
+    expect(tips(drawn('line', ['Month', 'Money'], rows, 'de'), 0)).toEqual(['EUR 1.234,50 €', 'JPY 98.765 ¥']);
+    const bars = drawn('bar', ['Money'], rows.slice(0, 2));
+    expect([tips(bars, 0), tips(bars, 1)]).toEqual([['Sum €1,234.50'], ['Sum ¥98,765']]);
+    const joined = drawn('bar', ['Month', 'Money'], rows.slice(1));
+    expect([tips(joined, 0), tips(joined, 1)]).toEqual([
+      ['JPY ¥98,765', 'EUR —'],
+      ['JPY —', 'EUR €2.00'],
+    ]);
+  });
+
+  it('of series of several currencies have a panel and an axis each, and those of one share one', () => {
+    const { option } = drawn('line', ['Month', 'Money'], rows);
+    expect(option.yAxis).toMatchObject([{ name: 'EUR' }, { name: 'JPY' }]);
+    expect(drawn('line', ['Month', 'Money'], [rows[0] ?? {}, rows[2] ?? {}]).option.yAxis).toHaveLength(1);
+  });
+
+  it('are not stacked, and have no mean and no order of size in the summary', () => {
+    const stack = drawn('stack', ['Month', 'Money'], rows);
+    expect(JSON.stringify(stack.option)).not.toContain('"stack"');
+    const one = drawn('stack', ['Month', 'Money'], [rows[0] ?? {}, rows[2] ?? {}]);
+    expect(JSON.stringify(one.option)).toContain('"stack"');
+    const lines = [{ kind: 'average', measure: 'Sum' }] as const;
+    const chart = { type: 'bar', dimensions: ['Money'], measures: ['Sum'], lines } as const;
+    const { option, summary } = picture(cartesian, drawing(chart, rows.slice(0, 2), told('Money')));
+    expect(JSON.stringify(option)).not.toContain('Average');
+    expect(summary).not.toContain('Lowest');
+    const mean = picture(cartesian, drawing(chart, [rows[0] ?? {}, rows[2] ?? {}], told('Money')));
+    expect(tips(mean, 0)).toEqual(['Sum €1,234.50', 'Average €618.25']);
+    expect(mean.summary).toContain('Lowest €2.00 (EUR), highest €1,234.50 (EUR)');
+  });
+});

@@ -4,7 +4,9 @@ import type { ColumnNumbers } from '../../model/datamart/datamart.js';
 import { type ColumnDates, dateParts, precisionOf } from '../../model/datamart/dates.js';
 import type { AnswerColumn, Cell } from '../../model/query/engine.js';
 import {
+  codeOf,
   knownLocale,
+  type NumberFormats,
   numberFormat,
   numberOf,
   numbersInRow,
@@ -18,7 +20,7 @@ import { isOthers } from './others.js';
 import { elementText } from './texts.js';
 
 export type NumberHint = ColumnNumbers;
-export { numberOf, numbersInRow, numbersOf, withClaimedUnit };
+export { codeOf, type NumberFormats, numberOf, numbersInRow, numbersOf, withClaimedUnit };
 
 /** A moment of an axis, and which of its parts are written. */
 export type DateTick = {

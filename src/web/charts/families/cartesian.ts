@@ -1,6 +1,5 @@
 /** Lines, areas and bars on two axes: line, stepped, area, time series, bar, row, stack, combo. Pure. */
 import type { ChartSeries } from '../../../model/dashboard/chart.js';
-import { numbersOf } from '../../base/format.js';
 import { isOthers } from '../../base/others.js';
 import {
   type Axis,
@@ -36,6 +35,7 @@ import {
 import { type Line, lineSentences, lineSeries, linesOf, lineTips } from '../model/lines.js';
 import { forReader, isRightToLeft } from '../model/mirror.js';
 import {
+  currencyPanels,
   inPanel,
   otherSize,
   panelLayout,
@@ -45,7 +45,7 @@ import {
   panelsOf,
   sizeOf,
 } from '../model/panels.js';
-import { type Plot, plotOf } from '../model/plot.js';
+import { areMixed, numbersAt, type Plot, plotOf } from '../model/plot.js';
 import type { Slot } from '../model/slots.js';
 import { inSentences, plotSummary } from '../model/summary.js';
 
@@ -83,10 +83,12 @@ export const draw: Draw = (drawing) => {
   if (whole.series.length === 0) return drawing.format.text('This chart needs a measure.');
   const isHorizontal = areBarsHorizontal(whole, drawing);
   const isStacked =
-    drawing.chart.type === 'stack' || (drawing.chart.type === 'area' && isSplit(whole) && !hasNegative(whole));
+    !areMixed(whole) &&
+    (drawing.chart.type === 'stack' || (drawing.chart.type === 'area' && isSplit(whole) && !hasNegative(whole)));
   const plot = isHorizontal ? boundedBars(whole, isStacked, drawing.format) : whole;
   const styles = isHorizontal || isStacked ? oneAxis(drawing, plot) : stylesOf(drawing, plot);
-  const panels = isHorizontal || isStacked || isSplit(plot) ? null : panelsOf(chart, plot);
+  const ofSizes = (): readonly number[] | null => (isSplit(plot) ? null : panelsOf(chart, plot));
+  const panels = isHorizontal || isStacked ? null : (currencyPanels(plot) ?? ofSizes());
   const axisOf = (measure: string) => {
     const at = plot.series.findIndex((each) => each.measure === measure);
     return panels?.[at] ?? styles[at]?.axis ?? 0;
@@ -142,10 +144,10 @@ const pictureOf = (planned: Planned): Picture => {
     tip: ({ index }) => ({
       title: plot.points[index]?.label ?? '',
       lines: [
-        ...plot.series.map(({ name, measure, slot, values }, at) => ({
-          name,
-          colour: colourOf(planned, at, slot),
-          value: format.measure(values[index] ?? null, numbersOf(chart, measure)),
+        ...plot.series.map((series, at) => ({
+          name: series.name,
+          colour: colourOf(planned, at, series.slot),
+          value: format.measure(series.values[index] ?? null, numbersAt(chart, series, plot.points[index])),
         })),
         ...lineTips(lines, format),
       ],
@@ -217,8 +219,8 @@ const legendOf = (planned: Planned): Picture['legend'] => {
 
 const horizontal = ({ drawing, plot, lines, isStacked }: Planned) => {
   const { format, chart, width } = drawing;
-  const texts = plot.series.flatMap(({ measure, values: own }) =>
-    own.map((value) => textWidth(format.measure(value, numbersOf(chart, measure)))),
+  const texts = plot.series.flatMap((series) =>
+    series.values.map((value, at) => textWidth(format.measure(value, numbersAt(chart, series, plot.points[at])))),
   );
   const longest = isStacked ? 0 : texts.reduce((a, b) => Math.max(a, b), 0);
   return {
@@ -242,7 +244,7 @@ const vertical = (planned: Planned) => {
   const axes: Axis[] = [...new Set([0, ...placed])].toSorted().map((place) => {
     const drawn = plot.series.filter((_, at) => placed[at] === place);
     const isLines = styles.every(({ kind }, at) => placed[at] !== place || kind !== 'bar') && !isStacked;
-    const hint = axisHint(drawing.chart, drawn);
+    const hint = axisHint(drawing.chart, { ...plot, series: drawn });
     const unit = hint.unit === undefined ? {} : { name: hint.unit };
     const line = place > 0 && panels === null ? { splitLine: { show: false } } : {};
     const scale = isLines && drawing.chart.type !== 'area' && isFarFromZero(drawn);
@@ -323,7 +325,8 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
 const bar = (planned: Planned, at: number): Axis => {
   const { plot, drawing, isHorizontal, isStacked } = planned;
   const { theme, format, chart } = drawing;
-  const { values = [], measure = '', slot = null } = plot.series[at] ?? {};
+  const series = plot.series[at];
+  const { values = [], slot = null } = series ?? {};
   const edge = isStacked ? { borderColor: theme.surface, borderWidth: 1 } : {};
   return {
     type: 'bar',
@@ -346,7 +349,9 @@ const bar = (planned: Planned, at: number): Axis => {
       color: theme.muted,
       fontSize: 11,
       formatter: ({ dataIndex }: { dataIndex: number }) =>
-        format.measure(values[dataIndex] ?? null, numbersOf(chart, measure)),
+        series === undefined
+          ? ''
+          : format.measure(values[dataIndex] ?? null, numbersAt(chart, series, plot.points[dataIndex])),
     },
   };
 };

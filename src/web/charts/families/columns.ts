@@ -1,5 +1,5 @@
 /** Columns with a meaning of their own: histogram (ranges of numbers) and waterfall (steps to a total). Pure. */
-import { numberOf, numbersOf, titleOf } from '../../base/format.js';
+import { numberOf, titleOf } from '../../base/format.js';
 import { type Axis, categoryAxis, grid, periodsOf, pointer, pointingOf, valueAxis } from '../model/axes.js';
 import { asMeasure, columnsOf, overlapOf } from '../model/columns.js';
 import {
@@ -12,7 +12,7 @@ import {
   type Picture,
 } from '../model/drawing.js';
 import { forReader } from '../model/mirror.js';
-import { type Plot, plotOf } from '../model/plot.js';
+import { numbersAt, type Plot, plotOf } from '../model/plot.js';
 import { extremes, inSentences, plotSummary, say } from '../model/summary.js';
 
 export const draw: Draw = (drawing) => {
@@ -75,10 +75,10 @@ const base = (drawing: Drawing, plot: Plot): Omit<Picture, 'option' | 'summary'>
     pointing: pointingOf(plot, false),
     tip: ({ index }) => ({
       title: plot.points[index]?.label ?? '',
-      lines: plot.series.map(({ name, measure, slot, values }) => ({
-        name,
-        colour: colourAt(theme, slot),
-        value: format.measure(values[index] ?? null, numbersOf(chart, measure)),
+      lines: plot.series.map((series) => ({
+        name: series.name,
+        colour: colourAt(theme, series.slot),
+        value: format.measure(series.values[index] ?? null, numbersAt(chart, series, plot.points[index])),
       })),
     }),
     valueAt: ({ index }) => plot.points[index]?.value,

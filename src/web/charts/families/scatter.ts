@@ -2,7 +2,7 @@
 import type { AnswerColumn } from '../../../model/query/engine.js';
 import { numberOf, numbersOf, titleOf } from '../../base/format.js';
 import { grid, valueAxis } from '../model/axes.js';
-import { columnsOf, labelOf, type Row } from '../model/columns.js';
+import { columnsOf, labelOf, measureText, type Row } from '../model/columns.js';
 import {
   colourAt,
   commonOption,
@@ -98,7 +98,7 @@ const pictureOf = (drawing: Drawing, measures: Measures, all: readonly Group[], 
       const lines = columns.map((column, at) => ({
         name: titleOf(column),
         colour: at === 0 ? colour : null,
-        value: format.measure(row[column.name] ?? null, numbersOf(chart, column.name)),
+        value: measureText(row, column, chart, format),
       }));
       return { title: pointTitle(row), lines };
     },

@@ -1,5 +1,5 @@
 /** Axes, grid and pointing of charts with two axes. Pure. */
-import { type NumberHint, numbersOf, titleOf } from '../../base/format.js';
+import { type NumberHint, titleOf } from '../../base/format.js';
 import { datesOf, grainOf } from './columns.js';
 import {
   axisText,
@@ -11,7 +11,7 @@ import {
   type Pointing,
   textWidth,
 } from './drawing.js';
-import { nextPeriod, type Plot } from './plot.js';
+import { nextPeriod, type Plot, sharedNumbers } from './plot.js';
 import { grainOfTimes, type TimeTick, timeTicks } from './time-ticks.js';
 
 export type Axis = Readonly<Record<string, unknown>>;
@@ -247,8 +247,8 @@ export const periodsOf = ({ dimension, points }: Plot, chart: Drawing['chart']):
 };
 
 /** An axis is written as its first measure is. A unit that its measures do not share is left out. */
-export const axisHint = (chart: Drawing['chart'], drawn: Plot['series']): NumberHint => {
-  const [first, ...others] = drawn.map(({ measure }) => numbersOf(chart, measure));
+export const axisHint = (chart: Drawing['chart'], drawn: Pick<Plot, 'points' | 'series'>): NumberHint => {
+  const [first, ...others] = drawn.series.map(({ measure }) => sharedNumbers(chart, measure, drawn));
   if (first === undefined) return chart;
   return others.every(({ unit }) => unit === first.unit) ? first : { ...first, unit: undefined };
 };

@@ -1,8 +1,7 @@
 /** Reference lines: a target, a limit or an average across a chart with axes. Pure. */
 import type { ReferenceLine } from '../../../model/dashboard/chart.js';
-import { numbersOf } from '../../base/format.js';
 import type { Drawing, TipLine } from './drawing.js';
-import type { Plot } from './plot.js';
+import { areMixed, type Plot, sharedNumbers } from './plot.js';
 
 /** A line at one value. `text` is its name with the value. `axis`: its value axis. */
 export type Line = {
@@ -25,7 +24,7 @@ export const linesOf = (
     if (value === null) return [];
     const measure = line.kind === 'value' ? (plot.series[0]?.measure ?? '') : line.measure;
     const name = line.name ?? (line.kind === 'average' ? format.text('Average') : '');
-    const number = format.measure(value, numbersOf(chart, measure));
+    const number = format.measure(value, sharedNumbers(chart, measure, plot));
     return [{ name, value, number, text: name === '' ? number : `${name} ${number}`, axis: axisOf(measure) }];
   });
 
@@ -33,6 +32,7 @@ const lineValue = (line: ReferenceLine, { series, points }: Plot, isStacked: boo
   if (line.kind === 'value') return line.value;
   if (line.kind === 'measure') return null;
   const drawn = series.filter(({ measure }) => measure === line.measure);
+  if (areMixed({ points, series: drawn })) return null;
   const values = isStacked
     ? points.map((_, at) => drawn.reduce((sum, each) => sum + (each.values[at] ?? 0), 0))
     : drawn.flatMap((each) => each.values).filter((value) => value !== null);

@@ -3,7 +3,7 @@ import type { Format } from '../../base/format.js';
 import { type Axis, axisHint, pointerLayer } from './axes.js';
 import { isTarget } from './columns.js';
 import { type Drawing, ellipsis, textWidth } from './drawing.js';
-import type { Plot } from './plot.js';
+import { areMixed, type Plot } from './plot.js';
 
 /** Factor between the sizes of two measures from which they need an axis each. */
 export const otherSize = 15;
@@ -33,6 +33,16 @@ export const panelsOf = (chart: Drawing['chart'], { series }: Plot): readonly nu
   );
   const order = [...new Set(groups)];
   return groups.map((group) => order.indexOf(group));
+};
+
+/** Currencies that have a panel each. */
+const mostCurrencies = 4;
+
+/** A panel for each currency, if the series are amounts of a few: they have no common scale. */
+export const currencyPanels = (plot: Plot): readonly number[] | null => {
+  const { series } = plot;
+  const isEach = series.every(({ currency }) => currency !== undefined && 'code' in currency);
+  return isEach && series.length <= mostCurrencies && areMixed(plot) ? series.map((_, at) => at) : null;
 };
 
 /** The largest size of each group, descending. */
@@ -79,6 +89,8 @@ type Panels = {
   readonly strip: Axis | null;
 };
 
+type InPanel = Pick<Plot, 'points' | 'series'>;
+
 /** Grids, axes and strip. The panels share left and right edge, and the lowest has the labels of the shared axis. */
 export const panelLayout = (drawing: Drawing, { plot, panels, axes, below, strip }: Panels) => {
   const count = axes.length;
@@ -105,8 +117,10 @@ export const panelLayout = (drawing: Drawing, { plot, panels, axes, below, strip
   };
 };
 
-const seriesIn = ({ series }: Plot, panels: readonly number[], panel: number): Plot['series'] =>
-  series.filter((_, at) => panels[at] === panel);
+const seriesIn = ({ points, series }: Plot, panels: readonly number[], panel: number): InPanel => ({
+  points,
+  series: series.filter((_, at) => panels[at] === panel),
+});
 
 const unlabelled = ({ axisLabel }: Axis): Axis => ({
   name: '',
@@ -114,9 +128,9 @@ const unlabelled = ({ axisLabel }: Axis): Axis => ({
 });
 
 /** The measures of a panel, and their unit. It begins where the panel begins. */
-const titleOf = ({ chart, theme }: Drawing, series: Plot['series']): Axis => {
-  const names = series.map(({ name }) => name).join(', ');
-  const { unit } = axisHint(chart, series);
+const titleOf = ({ chart, theme }: Drawing, drawn: InPanel): Axis => {
+  const names = drawn.series.map(({ name }) => name).join(', ');
+  const { unit } = axisHint(chart, drawn);
   return {
     name: unit === undefined ? names : `${names} (${unit})`,
     nameLocation: 'end',
@@ -125,8 +139,9 @@ const titleOf = ({ chart, theme }: Drawing, series: Plot['series']): Axis => {
 };
 
 /** Room for the widest number of a panel's axis, in CSS pixels. */
-const labelWidth = ({ chart, format }: Drawing, series: Plot['series']): number => {
-  const hint = axisHint(chart, series);
+const labelWidth = ({ chart, format }: Drawing, drawn: InPanel): number => {
+  const { series } = drawn;
+  const hint = axisHint(chart, drawn);
   const size = Math.max(...series.map(({ values }) => sizeOf(values)));
   const sign = series.some(({ values }) => values.some((value) => (value ?? 0) < 0)) ? -1 : 1;
   const ticks = Array.from({ length: 24 }, (_, at) => (sign * powerOf(size) * (at + 1)) / 2);

@@ -3,13 +3,27 @@
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { Combine, GuestChart } from '../../../model/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../model/query/engine.js';
-import { type Format, numberOf, timeOf } from '../../base/format.js';
+import {
+  codeOf,
+  type Format,
+  type NumberFormats,
+  type NumberHint,
+  numberOf,
+  numbersOf,
+  timeOf,
+} from '../../base/format.js';
 import { othersCell } from '../../base/others.js';
 import { columnsOf, combineOf, grainOf, labelOf, type Row, targetName } from './columns.js';
 import { type Slot, type SlotMemory, slotOf, valueKey } from './slots.js';
 
 /** A point on the dimension's axis. `value` is the unchanged cell, which a drill sends back. */
-export type Point = { readonly value: Cell; readonly label: string; readonly time: number | null };
+export type Point = {
+  readonly value: Cell;
+  readonly label: string;
+  readonly time: number | null;
+  /** The currency that the point's row names in this column. */
+  readonly currencyIn?: ((column: string) => string | undefined) | undefined;
+};
 
 /**
  * `values[i]` belongs to `points[i]` of the plot. Null: no value at that point. `measure` names the answer's column. `key`
@@ -21,6 +35,8 @@ export type Series = {
   readonly measure: string;
   readonly slot: Slot;
   readonly values: readonly (number | null)[];
+  /** Of amounts of several currencies: the currency of the series, or the column by which each point names its own. */
+  readonly currency?: { readonly code: string | undefined } | { readonly column: string } | undefined;
 };
 
 /** What the reader chose to see: keys of hidden series, and the period of a zoom in milliseconds since 1970. */
@@ -75,7 +91,10 @@ export const plotOf = (
   const columns = columnsOf(answer, chart);
   const [first, second] = columns.dimensions;
   const axis = first?.dataType === 'date' && onTimeAxis.has(chart.type) ? 'time' : 'category';
-  const isSplit = first !== undefined && second !== undefined && isCrossed(answer.rows, first, second, chart);
+  const isSplit =
+    first !== undefined &&
+    second !== undefined &&
+    (second.name === columns.measures[0]?.currencyColumn || isCrossed(answer.rows, first, second, chart));
   const plot = isSplit
     ? splitPlot(answer.rows, {
         ...{ first, second, columns, chart, format },
@@ -121,6 +140,7 @@ const plainPlot = (
     ...{ key: measure.name, slot },
     name: targetName(chart, measure),
     measure: measure.name,
+    ...(measure.currencyColumn === undefined ? {} : { currency: { column: measure.currencyColumn } }),
     values: rows.map((row) => numberOf(row[measure.name])),
   })),
   notes: [],
@@ -135,6 +155,7 @@ const pointOf = (row: Row, dimensions: readonly AnswerColumn[], chart: GuestChar
       return dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · ');
     },
     time: timeOf(value),
+    currencyIn: (column) => codeOf(row[column]),
   };
 };
 
@@ -160,6 +181,11 @@ const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format
   const firsts = [...new Set(rows.map((row) => row[first.name] ?? null))];
   const seconds = [...new Set(rows.map((row) => row[second.name] ?? null))];
   const measure = columns.measures[0]?.name ?? '';
+  const { currencyColumn } = columns.measures[0] ?? {};
+  const currencyOf = (value: Cell): Pick<Series, 'currency'> => {
+    if (currencyColumn === undefined) return {};
+    return { currency: currencyColumn === second.name ? { code: codeOf(value) } : { column: currencyColumn } };
+  };
   const combine = combineOf(chart, columns.measures[0]);
   const cells = new Map<string, number | null>();
   for (const row of rows) {
@@ -174,10 +200,14 @@ const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format
     },
     name: labelOf(value, second, chart, format),
     measure,
+    ...currencyOf(value),
     values: firsts.map((at) => cells.get(pairKey(at, value)) ?? null),
   }));
   return {
-    points: firsts.map((value) => ({ value, label: labelOf(value, first, chart, format), time: timeOf(value) })),
+    points: firsts.map((value) => ({
+      ...{ value, label: labelOf(value, first, chart, format), time: timeOf(value) },
+      currencyIn: (column: string) => (column === first.name ? codeOf(value) : undefined),
+    })),
     ...withNotes(someOf(all, combine, format, picked), unsplit(columns, chart, format)),
   };
 };
@@ -211,6 +241,43 @@ const someOf = (
   const count = { n: own.length, total: series.length };
   const notes = own.length === 0 ? some.notes : [format.text('{n} of {total} series shown', count)];
   return { series: some.series, notes, offered };
+};
+
+type Amounts = Pick<Series, 'measure' | 'currency'>;
+
+const codeAt = ({ currency }: Amounts, point: Point | undefined): string | undefined => {
+  if (currency === undefined) return undefined;
+  return 'code' in currency ? currency.code : point?.currencyIn?.(currency.column);
+};
+
+const inCode = (hint: NumberHint, code: string | undefined): NumberHint =>
+  code === undefined || hint.format === 'percent' ? hint : { ...hint, currency: code };
+
+/** How the number of a series at a point is written: in the currency that its row names. */
+export const numbersAt = (chart: NumberFormats, series: Amounts, point: Point | undefined): NumberHint =>
+  inCode(numbersOf(chart, series.measure), codeAt(series, point));
+
+const codesOf = ({ points, series }: Pick<Plot, 'points' | 'series'>): ReadonlySet<string | undefined> =>
+  new Set(
+    series.flatMap((each) =>
+      each.values.flatMap((value, at) =>
+        value === null || each.currency === undefined ? [] : [codeAt(each, points[at])],
+      ),
+    ),
+  );
+
+/** Whether the drawn amounts are of several currencies, so that they neither add up nor have a mean. */
+export const areMixed = (plot: Pick<Plot, 'points' | 'series'>): boolean => codesOf(plot).size > 1;
+
+/** How numbers of a measure are written beside an axis: in the currency that all drawn amounts share. */
+export const sharedNumbers = (
+  chart: NumberFormats,
+  measure: string,
+  plot: Pick<Plot, 'points' | 'series'>,
+): NumberHint => {
+  const [code, ...others] = codesOf(plot);
+  const isOfRows = plot.series.some((each) => each.measure === measure && each.currency !== undefined);
+  return inCode(numbersOf(chart, measure), isOfRows && others.length === 0 ? code : undefined);
 };
 
 const pairKey = (first: Cell | undefined, second: Cell | undefined): string =>

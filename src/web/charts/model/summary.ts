@@ -2,9 +2,9 @@
 import type { GuestChart } from '../../../model/guest/view.js';
 import type { MetricAnswer } from '../../../model/query/engine.js';
 import type { Text } from '../../../model/texts/text.js';
-import { type Format, type NumberHint, numbersOf } from '../../base/format.js';
+import type { Format, NumberHint } from '../../base/format.js';
 import { truncationNote } from './columns.js';
-import type { Plot } from './plot.js';
+import { areMixed, type Plot, sharedNumbers } from './plot.js';
 
 /** How each chart type is called in a sentence. */
 export const kindName = (type: GuestChart['type'], { text }: Format): string => kindNames[type](text);
@@ -71,10 +71,14 @@ export const plotSummary = (about: About, plot: Plot): string => {
       return plot.points[index]?.label ?? '';
     },
   }));
+  const told = { points: plot.points, series: plot.series.slice(0, 1) };
+  // Amounts of several currencies have no order of size.
+  const isMixed = areMixed(told);
+  const hint = sharedNumbers(chart, plot.series[0]?.measure ?? '', told);
   const subject = plot.series.length > 1 ? `${plot.series[0]?.name}: ` : '';
   return say(about, span, [
     ...names,
-    ...extremes(items, numbersOf(chart, plot.series[0]?.measure ?? ''), format).map((sentence) => subject + sentence),
+    ...extremes(isMixed ? [] : items, hint, format).map((sentence) => subject + sentence),
   ]);
 };
 
