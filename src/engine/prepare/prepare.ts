@@ -3,7 +3,7 @@
  * take the same steps.
  */
 import { noColumnRules, withColumnRules } from '../../model/datamart/column-rules.js';
-import { findColumn, sameTable } from '../../model/datamart/datamart.js';
+import { findColumn, sameColumn, sameTable } from '../../model/datamart/datamart.js';
 import type { MetricQuestion, OptionsQuestion } from '../../model/query/engine.js';
 import { datedQuestion } from '../../model/query/relative.js';
 import type { CacheKeyParts } from '../cache/key.js';
@@ -117,15 +117,16 @@ const createScoping =
 
 /**
  * The question for the tenant's currency, which the tenant's rows of the client master table name. Null if no column
- * of the answer needs one, or the token hides its column. What a mask leaves of a code is no code.
+ * of the answer needs one, columns need different ones, or the token hides its column. What a mask leaves of a code is no code.
  */
 const prepareTenantCurrency = async (context: SqlContext, asked: Asked, { output }: Plan): Promise<Scoped | null> => {
   const { datamart, conditions } = asked;
-  const [column] = output.columns.flatMap(({ currency }) =>
+  const [column, ...others] = output.columns.flatMap(({ currency }) =>
     currency !== undefined && 'tenant' in currency ? currency.tenant : [],
   );
   const found = column && findColumn(datamart, column);
-  if (column === undefined || found === undefined) return null;
+  // One code is read for the whole answer.
+  if (column === undefined || found === undefined || !others.every((other) => sameColumn(other, column))) return null;
   const { schemaName, tableName } = column;
   const none = { dimensions: [], measures: [], filters: [], rlsVariables: [], underlying: [], drillPath: [], sort: [] };
   const question = {
