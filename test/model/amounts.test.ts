@@ -4,7 +4,7 @@ import { withColumnRules } from '../../src/model/datamart/column-rules.js';
 import type { Datamart, ModelNumbers } from '../../src/model/datamart/datamart.js';
 import { columnKind } from '../../src/model/datamart/datatypes.js';
 import { currencyOf, moneyFaults, writtenNumbers } from '../../src/model/datamart/money.js';
-import { type Grouped, missingCurrencies } from '../../src/model/guest/currency-groups.js';
+import { missingCurrencies } from '../../src/model/guest/currency-groups.js';
 import { guestFields } from '../../src/model/guest/fields.js';
 import { withMeasureNumbers } from '../../src/model/query/answer-columns.js';
 import type { AnswerColumn } from '../../src/model/query/engine.js';
@@ -125,7 +125,7 @@ test('an alert with a limit is told by which dimension amounts are of several cu
 test('a new metric gets the group of the currency that its measure lacks, and once', () => {
   const scope = { isReadable: () => true, joinModel: 'multi', conditions: [] } as const;
   const fields = guestFields({ datamart: money, ...scope }, undefined);
-  const missing = (grouped: Partial<Grouped>) =>
+  const missing = (grouped: Partial<Parameters<typeof missingCurrencies>[1]>) =>
     missingCurrencies(fields, { dimensions: [], measures: [sumOf()], ...grouped }, (title) => `${title}!`);
   const group = { name: 'currency!', column: columnRef('orders.currency') };
   expect(missing({})).toEqual([group]);

@@ -41,7 +41,7 @@ export type Choices = {
 
 export type TakenBridge = TableRef & { readonly through: Through };
 export type TakenBaseFilter = TableRef & { readonly filter: BaseFilter };
-export type TakenAmount = ColumnRef & Pick<ProposedAmount, 'numbers' | 'label'>;
+type TakenAmount = ColumnRef & Pick<ProposedAmount, 'numbers' | 'label'>;
 
 export type LeftOut = {
   readonly table: SourceTable;

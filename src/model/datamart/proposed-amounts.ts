@@ -20,7 +20,7 @@ export type ProposedAmount = ColumnRef & {
   readonly reason: string;
 };
 
-export type AmountTenants = {
+type AmountTenants = {
   /** The table of tenants. */
   readonly table: TableRef;
   /** Keys of the tables whose rows belong to a tenant. */

@@ -5,7 +5,7 @@ import { type ColumnRef, sameColumn, sameTable } from '../datamart/datamart.js';
 import type { Field, GuestFields } from './fields.js';
 import type { NewGuestDefinition } from './metric.js';
 
-export type Grouped = {
+type Grouped = {
   readonly dimensions: readonly Dimension[];
   readonly measures: readonly Pick<Measure, 'column' | 'aggregate' | 'indicator'>[];
   readonly where?: ConditionTree | undefined;

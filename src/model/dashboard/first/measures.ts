@@ -92,7 +92,7 @@ export const hasOwnTotal = (facts: TableFacts): boolean => {
 };
 
 /** What a table adds up to, and the column with its values: for a product, the price. */
-export type Total = { readonly measure: Measure; readonly columnName: string };
+type Total = { readonly measure: Measure; readonly columnName: string };
 
 /** What a table adds up to: its own total, else a quantity times its price, else its first amount; null if it has none. */
 export const totalOf = (facts: TableFacts): Total | null => {
