@@ -4,6 +4,7 @@ import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
 import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
 import { readPolicy, reloadPolicy } from '../gateway/policy/policies.js';
 import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
+import { checkCardsCommand } from '../gateway/policy-tools/cards-command.js';
 import { checkPolicy, listPolicyWords, savePolicy } from '../gateway/policy-tools/draft-commands.js';
 import { explainPolicy } from '../gateway/policy-tools/explain-command.js';
 import { provisionTenantsCommand } from '../gateway/provision/commands.js';
@@ -36,7 +37,16 @@ import { describeMetric, openView, previewMetric } from '../studio/view-commands
 export const gatewayCommands = [
   ...[exportAuditCommand, searchAudit, verifyAuditCommand, readExplanation],
   ...[readEmbedFacts, readErasure],
-  ...[checkPolicy, explainPolicy, checkPolicyNames, readPolicy, reloadPolicy, savePolicy, listPolicyWords],
+  ...[
+    checkPolicy,
+    checkCardsCommand,
+    explainPolicy,
+    checkPolicyNames,
+    readPolicy,
+    reloadPolicy,
+    savePolicy,
+    listPolicyWords,
+  ],
   ...[revoke, unrevoke],
   ...[applyRollout, listRollouts, planRolloutCommand, resumeRollout, rollBack, readRollout],
   ...[checkTemplateCommand, listEditionsCommand, recordTemplateCommand, readVersion],

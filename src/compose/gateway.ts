@@ -37,6 +37,8 @@ import { type Policies, policyRead, policyReload } from '../gateway/policy/polic
 import { createReachOf, type PolicyMayRead, type ReachOf } from '../gateway/policy/reach.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { policyNamesCommand, startNameCheck } from '../gateway/policy-names/name-check.js';
+import { createCheckCards } from '../gateway/policy-tools/cards.js';
+import { createCardsCommand } from '../gateway/policy-tools/cards-command.js';
 import { policyDraftCommands } from '../gateway/policy-tools/draft-commands.js';
 import { createPolicyExplainCommand, loadLoggedRequest } from '../gateway/policy-tools/explain-command.js';
 import { tenantsProvisionCommand } from '../gateway/provision/commands.js';
@@ -201,7 +203,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
     commands: [
       ...(options.commands ?? []),
       ...auditCommands(ledger),
-      createExplain(options, deciding, foundation),
+      ...createExplaining(options, deciding, foundation),
       ...[policyReload, policyRead].map((command) => command(policies)),
       embedFacts(options),
       ...policyDraftCommands({ ...options, reachOf: reachOfPolicy(options), isSaving: options.savesPolicy ?? false }),
@@ -498,12 +500,14 @@ const createSteps = (
   serviceUrl: createServiceUrl(options.serviceUrl),
 });
 
-const createExplain = (
+const createExplaining = (
   options: GatewayOptions,
   { tenants, findEmbeds, metricLists }: Deciding,
-  { access }: Foundation,
-) =>
-  createPolicyExplainCommand({
+  { access, direct, capabilities }: Foundation,
+): readonly AdminCommand[] => {
+  const checkCards = createCheckCards({ upstream: direct, capabilities });
+  const explain = createPolicyExplainCommand({
+    checkCards,
     policies: options.policies,
     reachOf: reachOfPolicy(options),
     assertTenant: access.assertTenant,
@@ -513,6 +517,8 @@ const createExplain = (
     listMetrics: currentLists(metricLists),
     loadRequest: (requestId) => loadLoggedRequest(options.ledger, requestId),
   });
+  return [explain, createCardsCommand({ ...options, checkCards })];
+};
 
 const purgeMs = 3_600_000;
 

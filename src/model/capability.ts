@@ -15,6 +15,7 @@ export const capabilityNames = [
   'copy-settings',
   'try-content',
   'list-unreadable-metrics',
+  'list-refused-metrics',
   'list-columns',
   'list-tenant-names',
   'guest-boards',

@@ -32,6 +32,7 @@ import { createDashboardEmbed } from './dashboards/embeds.js';
 import { updateWorkspaceDashboards } from './dashboards/gallery.js';
 import { mergeDashboardContent } from './dashboards/merge-content.js';
 import { proposeDashboardContent } from './dashboards/propose-content.js';
+import { listRefusedMetrics } from './dashboards/refused-metrics.js';
 import { exportDashboard, exportEmbed, importDashboard } from './dashboards/transfer.js';
 import { tryDashboardContent } from './dashboards/try-content.js';
 import { listUnreadableMetrics } from './dashboards/unreadable-metrics.js';
@@ -214,6 +215,7 @@ const table = {
   mergeDashboardContent: serve(dashboardContent.mergeDashboardContent, mergeDashboardContent),
   proposeDashboardContent: serve(dashboardContent.proposeDashboardContent, proposeDashboardContent),
   tryDashboardContent: serve(dashboardContent.tryDashboardContent, tryDashboardContent),
+  listRefusedMetrics: serve(dashboardContent.listRefusedMetrics, listRefusedMetrics),
   listUnreadableMetrics: serve(dashboardContent.listUnreadableMetrics, listUnreadableMetrics),
   createDataApp: serve(dataApps.createDataApp, createDataApp),
   createDatasource: serve(datasources.createDatasource, createDatasource),

@@ -293,6 +293,7 @@ describe('an earlier request', () => {
       tenantOf: createTenantStep(() => expect.fail('no host is asked')),
       listMetrics: async () => [],
       findEmbeds: async () => [],
+      checkCards: async () => undefined,
       clock: createMovableClock(),
       assertTenant: (clientId) => {
         if (clientId === 'ATL') throw new Refusal('TENANT_SUSPENDED', 'It is suspended.');

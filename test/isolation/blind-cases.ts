@@ -107,6 +107,7 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'key-create': fc.constant({ dataApp: 'shop', name: 'another' }),
   'key-rotate': fc.constant({ dataApp: 'shop', name: 'host', graceSeconds: 60 }),
   'policy-check': fc.oneof(fc.constant({}), fc.record({ text: policyText })),
+  'cards-check': fc.record({ template }),
   'policy-explain': fc.oneof(
     fc.record({ claims: fc.tuple(claims, client).map(([own, org]) => ({ ...own, org })) }),
     fc.record({ request: fc.constant('blind') }),

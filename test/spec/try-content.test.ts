@@ -123,3 +123,19 @@ test('metrics that read a table of nobody are listed with the reason; a template
   await refuses('listUnreadableMetrics INVALID_REQUEST_BODY', { content: { metrics: [] } });
   await refused('listUnreadableMetrics AUTHENTICATION_ERROR', house, target, { bearer: 'wrong' });
 });
+
+test('metrics that restrictions close are listed with the cause; of other clients nothing is said', async () => {
+  const target = { dashboardId: 'acme-board', workspaceName: 'shop', clientId: 'acme', restrictions: {} };
+  const { data } = await ok(house, 'listRefusedMetrics', target);
+  expect(data.every(({ refusal }) => refusal === null)).toBe(true);
+  const unknown = { ...target, restrictions: { dashboardFilters: ['nothing'] } };
+  const [first] = (await ok(house, 'listRefusedMetrics', unknown)).data;
+  expect(first?.refusal).toMatchObject({ refuses: 'token', by: [{ field: 'dashboardFilters', name: 'nothing' }] });
+  const refuses = (what: Parameters<typeof refused>[0], parts: Input) => refused(what, house, { ...target, ...parts });
+  await refuses('listRefusedMetrics WORKSPACE_ID_ERROR', { dashboardId: 'board', workspaceName: 'nowhere' });
+  await refuses('listRefusedMetrics INVALID_DASHBOARD_ID', { dashboardId: 'nothing' });
+  await refuses('listRefusedMetrics INVALID_DASHBOARD_ID', { clientId: 'globex' });
+  await refuses('listRefusedMetrics DATASOURCE_NAME_ERROR', { datasourceName: 'nowhere' });
+  await refuses('listRefusedMetrics INVALID_REQUEST_BODY', { restrictions: { dashboardFilters: { State: 'CA' } } });
+  await refused('listRefusedMetrics AUTHENTICATION_ERROR', house, target, { bearer: 'wrong' });
+});

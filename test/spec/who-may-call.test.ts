@@ -307,6 +307,7 @@ test('every command answers what it declares, and nothing else', async () => {
   const { version } = await run('template-record', { template: 'board' });
   await run('template-version', { template: 'board', version });
   await run('template-check', { template: 'board' });
+  await run('cards-check', { template: 'board', viewer: { clientId: 'acme', claims: { sub: 'kim', org: 'acme' } } });
   await run('rollout-plan', { template: 'board', showsValues: true });
   const { id } = await run('rollout-apply', { template: 'board', canary: ['acme'], isPausing: true });
   await rolledOut(id, 'paused');

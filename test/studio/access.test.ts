@@ -164,6 +164,15 @@ describe('a command', () => {
     }
   });
 
+  test('which cards a user loses needs access to data, and which a role loses does not', async () => {
+    const viewer = JSON.stringify({ template: 'delays', viewer: { clientId: 'LAX', claims: { sub: 'kim' } } });
+    for (const role of studioRoles) {
+      const headers = await server.as(personWith([role], false, `${role}-without-claims`));
+      const status = async (body: string) => (await ask(headers, 'POST', '/studio/commands/cards-check', body)).status;
+      expect([role, await status(viewer), await status('{"template":"delays"}')]).toEqual([role, 403, 200]);
+    }
+  });
+
   test('a command that is not in the table is refused even to an owner', async () => {
     const headers = await server.as(personWith(['owner']));
     for (const name of ['studio-link', 'toString', 'constructor']) {

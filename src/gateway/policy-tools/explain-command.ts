@@ -14,6 +14,7 @@ import { PolicyFaults } from '../policy/source.js';
 import type { TenantOf } from '../tenant/resolve.js';
 import type { FindEmbeds } from '../token/granted-embeds.js';
 import type { ListMetrics } from '../token/metric-lists.js';
+import type { CheckCards } from './cards.js';
 import type { PolicyCase } from './dry-run.js';
 import { type ExplainOptions, type Explanation, explainGrant, otherAnswer } from './explain.js';
 import { writeExplanation } from './explain-text.js';
@@ -24,6 +25,7 @@ export type PolicyExplainOptions = {
   readonly tenantOf: TenantOf;
   readonly listMetrics: ListMetrics;
   readonly findEmbeds: FindEmbeds;
+  readonly checkCards: CheckCards;
   readonly clock: Clock;
   /** Throws TENANT_SUSPENDED if the tenant may have no tokens now. */
   readonly assertTenant: (clientId: string) => Promise<void> | void;
@@ -77,17 +79,19 @@ export const explainPolicy = declareCommand(
 
 /** Creates the command. It returns `{explanation, text}`: JSON for programs and text for people. */
 export const createPolicyExplainCommand = (options: PolicyExplainOptions): AdminCommand => {
-  const { policies, reachOf, tenantOf, listMetrics, findEmbeds, clock, loadRequest } = options;
-  const explain = async ({ claims, body = {}, now, request }: z.output<typeof input>): Promise<Explanation> => {
-    if (request !== undefined)
-      return explainLogged(await loadRequest(request), reachOf, { tenantOf, listMetrics, findEmbeds });
+  const { policies, reachOf, tenantOf, listMetrics, findEmbeds, checkCards, clock, loadRequest } = options;
+  const explain = async (
+    { claims, body = {}, now, request }: z.output<typeof input>,
+    seesTenant: boolean,
+  ): Promise<Explanation> => {
+    const asking = { tenantOf, listMetrics, findEmbeds, checkCards, seesTenant };
+    if (request !== undefined) return explainLogged(await loadRequest(request), reachOf, asking);
     const at = now === undefined ? clock.now() : new Date(now);
     const of = { claims: claims ?? {}, body, now: at };
-    const explained = await explainGrant({ policy: policies.current(), of, tenantOf, listMetrics, findEmbeds });
-    return withAccess(explained, options);
+    return withAccess(await explainGrant({ ...asking, policy: policies.current(), of }), options);
   };
-  return adminCommand(explainPolicy, async (given) => {
-    const explanation = await explain(given);
+  return adminCommand(explainPolicy, async (given, { seesData }) => {
+    const explanation = await explain(given, seesData);
     return { explanation, text: writeExplanation(explanation) };
   });
 };
@@ -137,14 +141,13 @@ const loadFiles = async (files: LoggedRequest['files'], reachOf: ReachOf): Promi
 const explainLogged = async (
   { files, clientId, code, ...of }: LoggedRequest,
   reachOf: ReachOf,
-  { tenantOf, listMetrics, findEmbeds }: Omit<ExplainOptions, 'policy' | 'of'> = {},
+  asking: Omit<ExplainOptions, 'policy' | 'of'>,
 ): Promise<Explanation> => {
   const explanation = await explainGrant({
+    ...asking,
     policy: await loadFiles(files, reachOf),
     of,
-    listMetrics,
-    findEmbeds,
-    tenantOf: clientId === null ? tenantOf : () => clientId,
+    tenantOf: clientId === null ? asking.tenantOf : () => clientId,
   });
   // The explanation does not contain denials by other steps, such as the one for a suspended tenant.
   if (code === (explanation.denial?.code ?? 'OK')) return explanation;

@@ -1,6 +1,7 @@
 /** Writes an explanation as text for the terminal. */
 import type { Bound } from '../policy/combine.js';
 import type { Contributor, FieldRecord } from '../policy/record.js';
+import type { RefusedCard } from './cards.js';
 import type { Examined } from './examine.js';
 import type { Explanation } from './explain.js';
 import { writeTable } from './text-table.js';
@@ -67,6 +68,33 @@ const writeDenial = ({ denial }: Explanation): readonly string[] => {
   return ['', 'Why it is denied', `  ${denial.message}`, ...at];
 };
 
+const writeBy = ({ field, name, from }: RefusedCard['by'][number]): readonly string[] => {
+  const lines = from.map((one) => ['by', `${field}.${name}`, one.name, one.at]);
+  return lines.length === 0 ? [`      by ${field}.${name}`] : [writeTable(lines, '      ')];
+};
+
+const writeCard = ({ name, refuses, by, message }: RefusedCard): readonly string[] => [
+  `    ${JSON.stringify(name)}${refuses === 'token' ? ' (and so no token is made)' : ''}: ${message}`,
+  ...by.flatMap(writeBy),
+];
+
+/** Which cards the user cannot see, by restriction and place. */
+const writeCards = ({ cards, denial }: Explanation): readonly string[] => {
+  if (denial !== null) return [];
+  if (cards === null) return ['', 'Cards that the user cannot see: the service was not asked; --url asks it'];
+  const closed = cards.filter(({ refused, refusal }) => refused.length > 0 || refusal !== null);
+  if (closed.length === 0) return ['', 'Cards that the user cannot see: none'];
+  return [
+    '',
+    'Cards that the user cannot see',
+    ...closed.flatMap(({ source, cards: all, refused, refusal }) => [
+      `  ${source}: ${refused.length} of ${all}`,
+      ...(refusal === null ? [] : [`    no token is made: ${refusal}`]),
+      ...refused.flatMap(writeCard),
+    ]),
+  ];
+};
+
 const metricsNote: Readonly<Record<Explanation['metrics'], string>> = {
   listed: ' (its metrics as the upstream lists them now)',
   placeholders:
@@ -89,5 +117,6 @@ export const writeExplanation = (explanation: Explanation): string =>
     ...writeExamined('Rules', explanation.rules),
     ...writeExamined('Restrictions', explanation.restrictions),
     ...writeFields(explanation.fields),
+    ...writeCards(explanation),
     ...writeRequest(explanation),
   ].join('\n');

@@ -13,12 +13,13 @@ import { ExpressionFault } from '../policy/expression.js';
 import type { Policy } from '../policy/policy.js';
 import { type FieldRecord, recordBounds, recordOf } from '../policy/record.js';
 import type { TenantOf } from '../tenant/resolve.js';
-import type { FindEmbeds } from '../token/granted-embeds.js';
+import { type FindEmbeds, type FoundEmbed, shownEmbeds } from '../token/granted-embeds.js';
 import { guestRequestOf, needsMetrics } from '../token/guest-request.js';
 import type { ListMetrics } from '../token/metric-lists.js';
 import { fixedCapabilities } from '../upstream/capabilities.js';
 import { isAboutTheRequest } from '../upstream/unavailable.js';
-import { type DryRun, evaluateCase, type PolicyCase } from './dry-run.js';
+import type { CheckCards, DashboardCards } from './cards.js';
+import { type DryRun, evaluateCase, type Granted, type PolicyCase } from './dry-run.js';
 import { type Examined, examinePolicy } from './examine.js';
 
 export type Denial = {
@@ -54,6 +55,8 @@ export type Explanation = {
    * yet.
    */
   readonly metrics: 'listed' | 'placeholders' | 'not needed';
+  /** The cards of each granted dashboard that the user cannot see. Null: denied, or no service was asked. */
+  readonly cards: readonly DashboardCards[] | null;
 };
 
 export type ExplainOptions = {
@@ -66,6 +69,10 @@ export type ExplainOptions = {
   /** Finds embeds at the upstream. If left out, each embed counts as a dashboard with the same id. */
   readonly findEmbeds?: FindEmbeds | undefined;
   readonly tenantOf?: TenantOf | undefined;
+  /** Asks the service which cards restrictions close. If left out, it is not asked. */
+  readonly checkCards?: CheckCards | undefined;
+  /** Whether the tenant's own dashboards may be looked at; otherwise their templates are. Default: true. */
+  readonly seesTenant?: boolean | undefined;
 };
 
 const standIns: FindEmbeds = async (ids) => ids.map((id) => ({ id, name: id, shows: { dashboardId: id } }));
@@ -111,9 +118,11 @@ export const otherAnswer = (code: string): OtherAnswer => {
   return { code, meaning: entry?.meaning ?? '', fix: entry?.fix ?? '' };
 };
 
-type Outcome = Pick<Explanation, 'denial' | 'request' | 'metrics'>;
+type Outcome = Pick<Explanation, 'denial' | 'request' | 'metrics' | 'cards'>;
 
-const denied = (refusal: Refusal): Outcome => ({ denial: denialOf(refusal), request: null, metrics: 'not needed' });
+const denied = (refusal: Refusal): Outcome => ({
+  ...{ denial: denialOf(refusal), request: null, metrics: 'not needed', cards: null },
+});
 
 /** Whether the error is the upstream's response that it has no such dashboard. */
 const isAnswered = (error: unknown): boolean => {
@@ -121,11 +130,29 @@ const isAnswered = (error: unknown): boolean => {
   return cause instanceof UpstreamRefusal && isAboutTheRequest(cause);
 };
 
+type Asking = Pick<ExplainOptions, 'listMetrics' | 'findEmbeds' | 'checkCards' | 'seesTenant'>;
+
+/** The cards of the dashboards that the grant opens. Of a dashboard that the service does not have, nothing is said. */
+const cardsOf = async (
+  { policy, clientId, decision, ...granted }: Granted,
+  embeds: readonly FoundEmbed[],
+  { checkCards, seesTenant = true }: Asking,
+): Promise<readonly DashboardCards[] | null> => {
+  if (checkCards === undefined) return null;
+  const found: DashboardCards[] = [];
+  for (const { id, source, type } of shownEmbeds({ ...granted, embeds })) {
+    if (type !== 'dashboard') continue;
+    const ofTenant = seesTenant ? { clientId, dashboardId: id } : undefined;
+    const { restrictions, grant } = decision;
+    const cards = await checkCards({ policy, source, ofTenant, names: grant.source, restrictions });
+    if (cards !== undefined) found.push(cards);
+  }
+  return found;
+};
+
 /** Returns the token request, or the denial. A grant that cannot be expressed as a token request is denied too. */
-const outcomeOf = async (
-  dryRun: DryRun,
-  { listMetrics, findEmbeds = standIns }: Pick<ExplainOptions, 'listMetrics' | 'findEmbeds'>,
-): Promise<Outcome> => {
+const outcomeOf = async (dryRun: DryRun, asking: Asking): Promise<Outcome> => {
+  const { listMetrics, findEmbeds = standIns } = asking;
   if (!dryRun.isGranted) return denied(dryRun.refusal);
   let hasPlaceholders = false;
   const list: ListMetrics = async (dashboardId, clientId) => {
@@ -142,8 +169,9 @@ const outcomeOf = async (
     const embeds = await findEmbeds(dryRun.grant.embeds);
     const of = { ...dryRun, embeds, dataApp: dryRun.policy.dataApp };
     const request = await guestRequestOf(of, list, fixedCapabilities(capabilityNames));
-    if (!needsMetrics(dryRun.grant)) return { denial: null, request, metrics: 'not needed' };
-    return { denial: null, request, metrics: hasPlaceholders ? 'placeholders' : 'listed' };
+    const cards = await cardsOf(dryRun, embeds, asking);
+    if (!needsMetrics(dryRun.grant)) return { denial: null, request, metrics: 'not needed', cards };
+    return { denial: null, request, metrics: hasPlaceholders ? 'placeholders' : 'listed', cards };
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === 'UPSTREAM_UNAVAILABLE') throw error;
     return denied(error);

@@ -146,18 +146,27 @@ const evaluateValues = (
   variables: PolicyVariables,
 ): BoundValues => new Map([...values].map(([name, expression]) => [name, evaluateBound(expression, variables)]));
 
-/** Evaluates the values of a restriction. Throws ExpressionFault if one cannot be evaluated. */
-export const evaluateRestriction = ({ restrict }: RestrictionRule, variables: PolicyVariables): Restriction => ({
-  dashboardFilters: evaluateValues(restrict.dashboardFilters, variables),
+type ValuesOf = (values: ReadonlyMap<string, Expression<PolicyVariables>>) => BoundValues;
+
+const restrictionWith = ({ restrict }: RestrictionRule, valuesOf: ValuesOf): Restriction => ({
+  dashboardFilters: valuesOf(restrict.dashboardFilters),
   shownFilters: restrict.show === true ? [...restrict.dashboardFilters.keys()] : [],
-  rls: evaluateValues(restrict.rls, variables),
-  appFilters: evaluateValues(restrict.appFilters, variables),
+  rls: valuesOf(restrict.rls),
+  appFilters: valuesOf(restrict.appFilters),
   hideDashboardFilters: restrict.hideDashboardFilters,
   hideMetrics: new Map(Object.entries(restrict.hideMetrics)),
   hideColumns: restrict.hideColumns,
   maskColumns: new Map(Object.entries(restrict.maskColumns)),
   isDisableMetricCreation: restrict.isDisableMetricCreation ?? false,
 });
+
+/** Evaluates the values of a restriction. Throws ExpressionFault if one cannot be evaluated. */
+export const evaluateRestriction = (rule: RestrictionRule, variables: PolicyVariables): Restriction =>
+  restrictionWith(rule, (values) => evaluateValues(values, variables));
+
+/** The restriction as far as it is the same for every user: each value that it binds is an empty text. */
+export const restrictionWithoutValues = (rule: RestrictionRule): Restriction =>
+  restrictionWith(rule, (values) => new Map([...values.keys()].map((name) => [name, ''])));
 
 /** Returns the roles of a session. Throws ExpressionFault. */
 export const rolesOf = (

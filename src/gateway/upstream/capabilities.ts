@@ -11,6 +11,7 @@ import type { Operation } from '../../platform/http/interface/operation.js';
 import { createSingleFlight } from '../../platform/work/single-flight.js';
 import {
   getDashboardContent,
+  listRefusedMetrics,
   listUnreadableMetrics,
   replaceDashboardContent,
   tryDashboardContent,
@@ -120,6 +121,11 @@ const capabilityTable: Readonly<Record<Capability, Entry>> = {
   'list-unreadable-metrics': {
     operation: listUnreadableMetrics,
     does: 'list the metrics of a template that read a table whose rows belong to nobody',
+    reason: 'The interface says so only when a metric is queried.',
+  },
+  'list-refused-metrics': {
+    operation: listRefusedMetrics,
+    does: 'list the metrics that a restriction closes',
     reason: 'The interface says so only when a metric is queried.',
   },
   'list-columns': {

@@ -28,21 +28,39 @@ const misfits = ({ definition, datamart, conditions }: Asked): readonly Conditio
   return torn.length === 0 ? restricting : torn;
 };
 
-/** The filters and variables by which a token can restrict the column, as a policy names them. */
-const namesAt = (column: ColumnRef, { metric, dashboards }: Restricted): readonly string[] => {
-  const { filters, rlsVariables } = metric.definition;
-  const isIt = (other: ColumnRef | undefined): boolean => other !== undefined && sameColumn(other, column);
-  const found = [
-    ...dashboards.flatMap((one) => one.filters).filter((one) => mappedColumns(one).some(isIt)),
-    ...filters.filter((one) => isIt(one.column)),
-    ...rlsVariables.filter((one) => isIt(one.column)),
-  ].map(({ name }) => name);
-  return found.filter((name, index) => found.findIndex((other) => sameName(other, name)) === index);
+/** A filter or variable by which a token restricts rows, as a policy names it and its field. */
+export type RestrictionName = {
+  readonly field: 'dashboardFilters' | 'appFilters' | 'rls';
+  readonly name: string;
 };
 
-const restrictionText = (column: ColumnRef, restricted: Restricted): string => {
-  const names = namesAt(column, restricted).map((name) => JSON.stringify(name));
-  const by = names.length === 0 ? '' : `${names.join(' or ')} on `;
+/** A column that a restriction is on, and the filters and variables of the metric and its dashboards that map to it. */
+export type Misfit = { readonly column: ColumnRef; readonly names: readonly RestrictionName[] };
+
+const namesAt = (column: ColumnRef, { metric, dashboards }: Restricted): readonly RestrictionName[] => {
+  const { filters, rlsVariables } = metric.definition;
+  const isIt = (other: ColumnRef | undefined): boolean => other !== undefined && sameColumn(other, column);
+  const ofDashboards = dashboards.flatMap((one) => one.filters).filter((one) => mappedColumns(one).some(isIt));
+  return [
+    ...ofDashboards.map(({ name }) => ({ field: 'dashboardFilters' as const, name })),
+    ...filters.filter((one) => isIt(one.column)).map(({ name }) => ({ field: 'appFilters' as const, name })),
+    ...rlsVariables.filter((one) => isIt(one.column)).map(({ name }) => ({ field: 'rls' as const, name })),
+  ];
+};
+
+/** Returns the restrictions that do not fit the metric; all of them if none stands out. */
+export const misfitsOf = (question: Asked, restricted: Restricted): readonly Misfit[] =>
+  misfits(question)
+    .map(({ column: { schemaName, tableName, columnName } }) => ({ schemaName, tableName, columnName }))
+    .filter((column, index, all) => all.findIndex((other) => sameColumn(other, column)) === index)
+    .map((column) => ({ column, names: namesAt(column, restricted) }));
+
+const restrictionText = ({ column, names }: Misfit): string => {
+  const quoted = names
+    .map(({ name }) => name)
+    .filter((name, index, all) => all.findIndex((other) => sameName(other, name)) === index)
+    .map((name) => JSON.stringify(name));
+  const by = quoted.length === 0 ? '' : `${quoted.join(' or ')} on `;
   return `${by}${qualifiedName(column)}.${column.columnName}`;
 };
 
@@ -52,8 +70,7 @@ const restrictionText = (column: ColumnRef, restricted: Restricted): string => {
  */
 export const restrictionMisfit = (question: Asked, restricted: Restricted, cause: Error): RestrictionMisfit => {
   const { metricId, name } = restricted.metric;
-  const all = misfits(question).map(({ column }) => restrictionText(column, restricted));
-  const restrictions = [...new Set(all)].join('; ') || 'of its author';
+  const restrictions = misfitsOf(question, restricted).map(restrictionText).join('; ') || 'of its author';
   return new RestrictionMisfit(
     `Metric ${JSON.stringify(name)} (${metricId}) cannot be read under the restriction ${restrictions}. ${cause.message}`,
     { cause },

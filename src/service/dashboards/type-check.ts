@@ -49,6 +49,23 @@ const scopeOf = async (store: Store, datamart: Datamart, clientId: string | null
   }
 };
 
+/** Clients whose databases may stand in for all, in the order in which they are tried. */
+const standIns = 3;
+
+/**
+ * A client in whose scope definitions can be checked: one that does not exist, or where each client has a database of its
+ * own, one that is listed. Undefined where none is.
+ */
+export const standInClient = async (store: Store, datamart: Datamart): Promise<string | undefined> => {
+  const { tenancy, datasourceId } = datamart;
+  if (tenancy === null) return untenantedClientId;
+  if (tenancy.tenancyLevel === 'TABLE') return nobody[tenancy.clientColumnType];
+  for (const name of await store.datasources.listClientDatabases(datasourceId, tenancy.tenancyLevel, standIns)) {
+    if ((await scopeOf(store, datamart, name)) !== undefined) return name;
+  }
+  return undefined;
+};
+
 export type CheckSource = Omit<TypeQuestion, 'definition' | 'conditions'>;
 
 /** What a check of a metric asks about. Undefined: there is no database to ask. */

@@ -14,7 +14,7 @@ import { unknownDatamart } from '../datamarts/tenancy.js';
 import type { Store } from '../store/store.js';
 import { loadWorkspace } from '../workspaces/workspaces.js';
 import { isOwn, loadDashboard } from './content.js';
-import { type CheckSource, checkSourceOf } from './type-check.js';
+import { type CheckSource, checkSourceOf, standInClient } from './type-check.js';
 
 type Deps = { readonly store: Store; readonly engine: Pick<Engine, 'check'> };
 
@@ -39,21 +39,10 @@ const readDatamart = async (
   return withTenancySettings(datamart, tableTenancySettings);
 };
 
-/** Clients whose databases may stand in for all, in the order in which they are tried. */
-const standIns = 3;
-
-/**
- * What the checks ask about. Where each client has a database of its own, that of a listed client stands in: no row of
- * it is read. Undefined where no client is listed, and so no query could be answered.
- */
+/** What the checks ask about. Undefined where no client can stand in for all, and so no query could be answered. */
 const sourceOf = async (store: Store, datamart: Datamart): Promise<CheckSource | undefined> => {
-  const { tenancy, datasourceId } = datamart;
-  if (tenancy === null || tenancy.tenancyLevel === 'TABLE') return checkSourceOf(store, datamart, null);
-  for (const name of await store.datasources.listClientDatabases(datasourceId, tenancy.tenancyLevel, standIns)) {
-    const source = await checkSourceOf(store, datamart, name);
-    if (source !== undefined) return source;
-  }
-  return undefined;
+  const client = await standInClient(store, datamart);
+  return client === undefined ? undefined : checkSourceOf(store, datamart, client);
 };
 
 const metricsOf = async (

@@ -142,7 +142,16 @@ export const openMetric = async (
   dashboardId: string | undefined,
 ): Promise<OpenMetric> => {
   if (dashboardId === undefined) return openMetricEmbed(store, grant, metricId);
-  const opened = await openDashboard(store, grant, dashboardId);
+  return openOn(store, grant, await openDashboard(store, grant, dashboardId), metricId);
+};
+
+/** Returns the metric of a dashboard that is open. Throws UNAUTHORIZED if the token does not open the metric there. */
+export const openOn = async (
+  store: ContentStore,
+  grant: GuestGrant,
+  opened: Opened,
+  metricId: string,
+): Promise<OpenMetric> => {
   const isMeant = (candidate: Metric): boolean => candidate.metricId === metricId;
   const metric = (await openMetricsOf(store, grant, opened)).find(isMeant);
   if (metric === undefined) {

@@ -7,9 +7,11 @@ import { type ContentChange, contentChangeKinds } from '../../../model/dashboard
 import type { Dashboard, DashboardContent, TriedMetric } from '../../../model/dashboard/dashboard.js';
 import type { CopySettings } from '../../../model/dashboard/embed.js';
 import type { AuthorConflict } from '../../../model/dashboard/merge/merge-authors.js';
+import { type RefusedMetrics, restrictedFields } from '../../../model/guest/refused-metrics.js';
 import { identifier, limits, list } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
 import { accessSettings, exampleSettings } from '../../common/contract/access-settings.js';
+import { columnPath, masks } from '../../guest-tokens/contract/guest-tokens.js';
 import { dashboardExport, type ExportedDashboard, encodeContent, encodeExport } from './export.js';
 import { importedData } from './versions.js';
 
@@ -310,6 +312,85 @@ export const listUnreadableMetrics = operation({
   example: {
     input: { dashboardId: 'delays', workspaceName: 'flights', datamartName: 'flights' },
     output: { data: [], error: null },
+  },
+});
+
+const restrictedName = list(z.string().min(1).max(limits.nameLength));
+
+export const listRefusedMetrics = operation({
+  name: 'listRefusedMetrics',
+  section: 'facts',
+  resource: 'Dashboards',
+  summary: 'List the metrics of a dashboard that a token with given restrictions could not read',
+  description:
+    'Answers each metric that the host made, and why a query of it would be refused: for which restriction, column or definition. Each metric is opened and prepared as a guest’s query is, with values that stand in for those of the token, and no row is read. Name the restrictions as a policy does: filters and variables by name, without values. Without `clientId`, a client that does not exist stands in; where each client has a database of its own, one of the latest sync.',
+  credentials: ['apiKey'],
+  reads: 'definitions',
+  readsOnly: true,
+  input: z.strictObject({
+    ...target,
+    dashboardId: identifier.describe('A dashboard of the client, or a template.'),
+    clientId: identifier.optional(),
+    accessSettings: accessSettings.optional().describe('Of a template: those that the embed of a copy would have.'),
+    datasourceName: identifier.optional().describe('The datasource that the token names.'),
+    datamartName: identifier.optional().describe('The datamart that the token names.'),
+    restrictions: z.strictObject({
+      dashboardFilters: restrictedName.default([]),
+      appFilters: restrictedName.default([]),
+      rls: restrictedName.default([]),
+      hideDashboardFilters: restrictedName.default([]),
+      hideMetrics: restrictedName.default([]).describe('Names or ids of metrics.'),
+      hideColumns: list(columnPath).default([]),
+      maskColumns: masks.default({}),
+    }),
+  }),
+  output: z.object({
+    data: z.array(
+      z.object({
+        metricId: z.string(),
+        name: z.string(),
+        placement: z.enum(['METRIC', 'GALLERY']),
+        refusal: z
+          .object({
+            refuses: z
+              .enum(['metric', 'token'])
+              .describe('`token`: a token with these restrictions is not made at all.'),
+            cause: z
+              .enum(['hidden', 'column', 'restriction', 'definition'])
+              .describe('`definition`: it is refused without restrictions too.'),
+            reason: z.string().describe('As the log names it.'),
+            by: z
+              .array(z.object({ field: z.enum(restrictedFields), name: z.string() }))
+              .describe('The restrictions that are the cause.'),
+            message: z.string().describe('Tables, columns and relationships, and how to mend it. No value.'),
+          })
+          .nullable()
+          .describe('Null: it can be read.'),
+      }),
+    ),
+    refusal: z.string().nullable().describe('Why a token with these rules for columns is not made at all.'),
+    error: noError,
+  }),
+  encode: ({ metrics, refusal }: RefusedMetrics) => ({ data: metrics, refusal, error: null }),
+  errors: {
+    AUTHENTICATION_ERROR: 401,
+    WORKSPACE_ID_ERROR: 400,
+    INVALID_DASHBOARD_ID: 400,
+    CLIENT_ID_ERROR: 400,
+    DATASOURCE_NAME_ERROR: 400,
+  },
+  bindings: [{ method: 'POST', path: '/api/v2/data-app/dashboards/refused-metrics', from: 'body' }],
+  example: {
+    input: {
+      dashboardId: 'delays',
+      workspaceName: 'flights',
+      restrictions: { dashboardFilters: ['Destination state'] },
+    },
+    output: {
+      data: [{ metricId: 'busiest-routes', name: 'Busiest routes', placement: 'METRIC', refusal: null }],
+      refusal: null,
+      error: null,
+    },
   },
 });
 

@@ -22,11 +22,17 @@ const dashboardAppFilter = z.strictObject({
 });
 
 /** `schema.table.column`: three names with a dot between them. */
-const columnPath = z
+export const columnPath = z
   .string()
   .min(5)
   .max(3 * limits.nameLength + 2)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be schema.table.column');
+
+/** The mask by column. */
+export const masks = firstFaultRecord(columnPath, z.string().max(20).regex(maskPattern, `must be ${maskForms}`)).refine(
+  (given) => Object.keys(given).length <= limits.properties,
+  `at most ${limits.properties} columns`,
+);
 
 const params = z.strictObject({
   allowedEmbeds: list(identifier)
@@ -48,8 +54,7 @@ const params = z.strictObject({
     .describe(
       'Columns that this token does not read, each as `schema.table.column`. Metrics that need one are not shown.',
     ),
-  maskColumns: firstFaultRecord(columnPath, z.string().max(20).regex(maskPattern, `must be ${maskForms}`))
-    .refine((masks) => Object.keys(masks).length <= limits.properties, `at most ${limits.properties} columns`)
+  maskColumns: masks
     .optional()
     .describe(
       `What this token reads of a column, by \`schema.table.column\`: ${maskForms}. The token’s own filters and RLS settings compare the stored values.`,

@@ -62,15 +62,15 @@ export const askAs = async <Route extends GuestRoute>(
   return data;
 };
 
-/** Why the policy decides as it does for the user: each rule with its file, line and column. */
-export const explainViewer = async (api: Api, { claims, at }: Viewer, signal?: AbortSignal): Promise<string> => {
+/** Why the policy decides as it does for the user: each rule with its file, line and column, and the closed cards. */
+export const explainViewer = async (api: Api, { claims, at }: Viewer, signal?: AbortSignal) => {
   const input = { claims, ...(at === undefined ? {} : { now: at }) };
-  const { text } = await api.command('policy-explain', input, signal);
-  return withoutFolders(text);
+  const { text, explanation } = await api.command('policy-explain', input, signal);
+  return { text: withoutFolders(text), cards: explanation.cards ?? [] };
 };
 
 /** The names of files without the folders of the server. */
-const withoutFolders = (text: string): string => text.replaceAll(/\/\S*\/(?=[\w.-]+\.ya?ml)/g, '');
+export const withoutFolders = (text: string): string => text.replaceAll(/\/\S*\/(?=[\w.-]+\.ya?ml)/g, '');
 
 /** A user in few words. */
 export const nameOf = ({ clientId, claims }: Viewer): string => {

@@ -5,6 +5,7 @@ import type { GuestFilter } from '../../../model/guest/view.js';
 import { getGuestDashboard, queryGuestMetric } from '../../base/guest-operations.js';
 import { type Api, StudioError, type View } from '../base/api.js';
 import { askAuthored } from '../base/author-preview.js';
+import { type ClosedCard, whyClosed } from '../base/card-words.js';
 import { type Content, readContent, type Template, type TemplateMetric } from '../base/content.js';
 import { badge, link } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
@@ -84,9 +85,11 @@ export class Why extends LitElement {
     this.isBusy = true;
     this.problem = '';
     try {
-      const [found, explanation] = await Promise.all([this.#find(metric), explainViewer(this.api, this.viewer)]);
-      this.finding = { metric, ...found };
-      this.explanation = explanation;
+      const { text, cards } = await explainViewer(this.api, this.viewer);
+      const own = cards.find(({ source }) => source === this.template.dashboardId);
+      const closed = own?.refused.find(({ name }) => name === metric.name);
+      this.finding = { metric, ...(await this.#find(metric, closed)) };
+      this.explanation = text;
     } catch (error) {
       this.finding = undefined;
       this.problem = textOf(error);
@@ -95,7 +98,7 @@ export class Why extends LitElement {
     }
   };
 
-  async #find({ metricId }: TemplateMetric): Promise<Omit<Finding, 'metric'>> {
+  async #find({ metricId }: TemplateMetric, closed: ClosedCard | undefined): Promise<Omit<Finding, 'metric'>> {
     const { workspaceName } = this.template;
     const { data } = await readContent(this.api, { workspaceName, dashboardId: this.copy });
     const copied = data.metrics.find((one) => one.metricId === metricId || one.lineage.includes(metricId));
@@ -103,8 +106,11 @@ export class Why extends LitElement {
       return { state: 'hidden', reasons: [`The copy ${this.copy} does not have it: it comes with the next roll-out.`] };
     const seen = await askAs(this.view, getGuestDashboard, { dashboardId: this.copy });
     const own = seen.metrics.find((one) => one.metricId === copied.metricId);
-    if (own === undefined) return { state: 'hidden', reasons: [this.#hiddenBy(copied)] };
-    return this.#answered(copied, [...seen.filters, ...own.filters]);
+    if (own === undefined)
+      return { state: 'hidden', reasons: [closed === undefined ? this.#hiddenBy(copied) : whyClosed(closed)] };
+    const answered = await this.#answered(copied, [...seen.filters, ...own.filters]);
+    if (answered.state !== 'fails' || closed === undefined) return answered;
+    return { ...answered, reasons: [whyClosed(closed), ...answered.reasons] };
   }
 
   #hiddenBy({ placement }: TemplateMetric): string {

@@ -62,7 +62,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
     this.explanation = viewer === null ? null : undefined;
     if (viewer === null) return;
     try {
-      this.explanation = await explainViewer(this.api, viewer, this.#gone.signal);
+      this.explanation = (await explainViewer(this.api, viewer, this.#gone.signal)).text;
     } catch (error) {
       if (!this.#gone.signal.aborted) this.explanation = textOf(error);
     }

@@ -7,6 +7,7 @@ import { badge, type Column, confirmed, type Filter, link, list, moment, valueTe
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { tenantLabel, tenantLink, tenantName, tenantText } from '../base/tenant-names.js';
+import '../parts/cards.js';
 import '../parts/check.js';
 import type { PolicyFacts } from '../base/viewer.js';
 
@@ -107,6 +108,7 @@ class PublishScreen extends Screen<Data> {
       ${unreadable.length === 0 ? nothing : blocked(unreadable)}
       ${settingsFault === null ? nothing : html`<p class="soft">${settingsFault}</p>`}
       ${history === null || history.unpublished.length === 0 ? nothing : changesIn(history)}
+      <studio-cards .api=${this.api} template=${template} isOpen></studio-cards>
       ${hasRole(this.api.session, 'author', 'publisher') ? html`<studio-check .api=${this.api} template=${template}></studio-check>` : nothing}
       ${mayPublish && unreadable.length === 0 ? this.#form(template, version, tenants) : nothing}
       ${mayPublish ? this.#conflicts(tenants) : nothing}

@@ -1,0 +1,67 @@
+/**
+ * The kinds of users that a policy tells apart, from its text alone: each role that a condition names, and each
+ * restriction that no role decides. No session is asked for, and no claim but the roles is known.
+ */
+import { type ASTNode, Environment } from '@marcbachmann/cel-js';
+import { evaluateBoolean } from '../policy/decide.js';
+import { type Expression, ExpressionFault, type PolicyVariables } from '../policy/expression.js';
+import type { Policy } from '../policy/policy.js';
+import type { RestrictionRule } from '../policy/rules.js';
+
+export type Profile = {
+  /** Null: users of any role to whom the restrictions apply. */
+  readonly role: string | null;
+  /** Those that certainly apply. Empty: none does. */
+  readonly restrictions: readonly RestrictionRule[];
+};
+
+const parser = new Environment({ unlistedVariablesAreDyn: true });
+
+const isRoles = (node: ASTNode): boolean =>
+  node.op === '.' && node.args[1] === 'roles' && node.args[0].op === 'id' && node.args[0].args === 'user';
+
+const nodesIn = (value: unknown): readonly ASTNode[] => {
+  if (Array.isArray(value)) return value.flatMap(nodesIn);
+  if (typeof value !== 'object' || value === null || !('op' in value)) return [];
+  const node = value as ASTNode;
+  return [node, ...nodesIn(node.args)];
+};
+
+/** The roles that the condition looks for, as in `"analyst" in user.roles`. */
+const rolesIn = ({ source }: Expression<PolicyVariables>): readonly string[] =>
+  nodesIn(parser.parse(source).ast).flatMap((node) => {
+    if (node.op !== 'in') return [];
+    const [value, list] = node.args;
+    return value.op === 'value' && typeof value.args === 'string' && isRoles(list) ? [value.args] : [];
+  });
+
+const variablesOf = (role: string): PolicyVariables => ({
+  user: { id: '', issuer: '', roles: [role], claims: {} },
+  tenant: { id: '' },
+  now: new Date(0),
+});
+
+/** Undefined: it depends on more than the role. */
+const decide = (when: Expression<PolicyVariables>, role: string): boolean | undefined => {
+  if (when.readsNow) return undefined;
+  try {
+    return evaluateBoolean(when, variablesOf(role));
+  } catch (error) {
+    if (error instanceof ExpressionFault) return undefined;
+    throw error;
+  }
+};
+
+/** Returns the profiles of users who may open the template, in the order in which the policy names their roles. */
+export const profilesOf = ({ rules, restrictions }: Policy, template: string): readonly Profile[] => {
+  const granting = rules.filter(({ grant }) => grant.templates.includes(template));
+  const conditions = [...granting, ...restrictions].map(({ when }) => when);
+  const roles = [...new Set(conditions.flatMap(rolesIn))].filter((role) =>
+    granting.some(({ when }) => decide(when, role) !== false),
+  );
+  const ofRoles = roles.map((role): Profile => {
+    return { role, restrictions: restrictions.filter(({ when }) => decide(when, role) === true) };
+  });
+  const others = restrictions.filter((one) => !ofRoles.some((profile) => profile.restrictions.includes(one)));
+  return [...ofRoles, ...others.map((one): Profile => ({ role: null, restrictions: [one] }))];
+};
