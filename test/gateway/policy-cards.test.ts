@@ -61,16 +61,16 @@ const upstream = (async (
 const checkCards = createCheckCards({ upstream, capabilities: fixedCapabilities(['list-refused-metrics']) });
 
 test('a policy tells users apart by roles, and by restrictions that no role decides', () => {
-  const named = profilesOf(policy, 'delays').map(({ role, restrictions }) => [
-    role,
+  const named = profilesOf(policy, 'delays').map(({ roles, restrictions }) => [
+    roles,
     restrictions.map(({ name }) => name),
   ]);
   expect(named).toEqual([
-    ['analyst', ['names are closed']],
-    ['head', ['heads see their region', 'names are closed']],
-    [null, ['no routes in CA']],
+    [['analyst'], ['names are closed']],
+    [['head'], ['heads see their region', 'names are closed']],
+    [[], ['no routes in CA']],
   ]);
-  expect(profilesOf(policy, 'routes').map(({ role }) => role)).toEqual(['clerk', null, null]);
+  expect(profilesOf(policy, 'routes').map(({ roles }) => roles)).toEqual([['clerk'], ['clerk', 'head'], []]);
 });
 
 test('each closed card has the restriction with its line', async () => {
@@ -78,9 +78,9 @@ test('each closed card has the restriction with its line', async () => {
   const answer = await command.run({ template: 'delays' }, { ...tokenRun, seesData: false });
   expect(answer).toMatchObject({
     profiles: [
-      { role: 'analyst', cards: { cards: 2, refused: [{ name: 'Delays', by: [{ field: 'hideColumns' }] }] } },
+      { roles: ['analyst'], cards: { cards: 2, refused: [{ name: 'Delays', by: [{ field: 'hideColumns' }] }] } },
       {
-        role: 'head',
+        roles: ['head'],
         cards: {
           refused: [
             {
@@ -95,7 +95,7 @@ test('each closed card has the restriction with its line', async () => {
           ],
         },
       },
-      { role: null, restrictions: [{ name: 'no routes in CA' }], cards: { refused: [] } },
+      { roles: [], restrictions: [{ name: 'no routes in CA' }], cards: { refused: [] } },
     ],
     viewer: null,
   });

@@ -1,5 +1,6 @@
 /** `POST /data-app/dashboards/content/try`: metrics are run for the client of a dashboard before they are written to it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exampleSettings } from '../../src/service/common/contract/access-settings.js';
 import { columnRef } from '../engine/world.js';
 import { cloneBoard, type House, type Input, ok, openHouse, refused } from './house.js';
 import { definition } from './organization.js';
@@ -106,10 +107,34 @@ test('the source that tokens of the client name is the one that is read, or it i
   await refused('tryDashboardContent INVALID_REQUEST_BODY', house, { ...input, datamartName: 'nowhere' });
 });
 
+test('metrics that restrictions close are listed with the cause; of other clients nothing is said', async () => {
+  const target = { dashboardId: 'acme-board', workspaceName: 'shop', clientId: 'acme', restrictions: {} };
+  const { data } = await ok(house, 'listRefusedMetrics', target);
+  expect(data.some(({ refusal }) => refusal === null)).toBe(true);
+  expect(data.filter(({ refusal }) => refusal !== null && refusal.cause !== 'definition')).toEqual([]);
+  const unknown = { ...target, restrictions: { dashboardFilters: ['nothing'] } };
+  const [first] = (await ok(house, 'listRefusedMetrics', unknown)).data;
+  expect(first?.refusal).toMatchObject({ refuses: 'token', by: [{ field: 'dashboardFilters', name: 'nothing' }] });
+  const refuses = (what: Parameters<typeof refused>[0], parts: Input) => refused(what, house, { ...target, ...parts });
+  await refuses('listRefusedMetrics WORKSPACE_ID_ERROR', { dashboardId: 'board', workspaceName: 'nowhere' });
+  await refuses('listRefusedMetrics INVALID_DASHBOARD_ID', { dashboardId: 'nothing' });
+  await refuses('listRefusedMetrics INVALID_DASHBOARD_ID', { clientId: 'globex' });
+  await refuses('listRefusedMetrics DATASOURCE_NAME_ERROR', { datasourceName: 'nowhere' });
+  await refuses('listRefusedMetrics INVALID_REQUEST_BODY', { restrictions: { dashboardFilters: { State: 'CA' } } });
+  await refused('listRefusedMetrics AUTHENTICATION_ERROR', house, target, { bearer: 'wrong' });
+});
+
 test('a client whose id no longer fits the tenancy of the datamart is refused', async () => {
   const tenancySettings = { tenancyLevel: 'DATABASE', primaryDatabase: null };
   await ok(house, 'updateDatamart', { datamartName: 'shop', tenancySettings });
   await refused('tryDashboardContent CLIENT_ID_ERROR', house, inputOf('acme-board', definition()));
+  const ofNobody = {
+    dashboardId: 'board',
+    workspaceName: 'shop',
+    accessSettings: { ...exampleSettings, datamartName: 'shop' },
+    restrictions: {},
+  };
+  await refused('listRefusedMetrics CLIENT_ID_ERROR', house, ofNobody);
 });
 
 test('metrics that read a table of nobody are listed with the reason; a template that reads none has an empty list', async () => {
@@ -122,20 +147,4 @@ test('metrics that read a table of nobody are listed with the reason; a template
   await refuses('listUnreadableMetrics INVALID_REQUEST_BODY', { clientId: 'acme' });
   await refuses('listUnreadableMetrics INVALID_REQUEST_BODY', { content: { metrics: [] } });
   await refused('listUnreadableMetrics AUTHENTICATION_ERROR', house, target, { bearer: 'wrong' });
-});
-
-test('metrics that restrictions close are listed with the cause; of other clients nothing is said', async () => {
-  const target = { dashboardId: 'acme-board', workspaceName: 'shop', clientId: 'acme', restrictions: {} };
-  const { data } = await ok(house, 'listRefusedMetrics', target);
-  expect(data.every(({ refusal }) => refusal === null)).toBe(true);
-  const unknown = { ...target, restrictions: { dashboardFilters: ['nothing'] } };
-  const [first] = (await ok(house, 'listRefusedMetrics', unknown)).data;
-  expect(first?.refusal).toMatchObject({ refuses: 'token', by: [{ field: 'dashboardFilters', name: 'nothing' }] });
-  const refuses = (what: Parameters<typeof refused>[0], parts: Input) => refused(what, house, { ...target, ...parts });
-  await refuses('listRefusedMetrics WORKSPACE_ID_ERROR', { dashboardId: 'board', workspaceName: 'nowhere' });
-  await refuses('listRefusedMetrics INVALID_DASHBOARD_ID', { dashboardId: 'nothing' });
-  await refuses('listRefusedMetrics INVALID_DASHBOARD_ID', { clientId: 'globex' });
-  await refuses('listRefusedMetrics DATASOURCE_NAME_ERROR', { datasourceName: 'nowhere' });
-  await refuses('listRefusedMetrics INVALID_REQUEST_BODY', { restrictions: { dashboardFilters: { State: 'CA' } } });
-  await refused('listRefusedMetrics AUTHENTICATION_ERROR', house, target, { bearer: 'wrong' });
 });

@@ -164,7 +164,7 @@ describe('a command', () => {
     }
   });
 
-  test('which cards a user loses needs access to data, and which a role loses does not', async () => {
+  test('the cards that a user loses are told to people with access to data, those that a role loses to all', async () => {
     const viewer = JSON.stringify({ template: 'delays', viewer: { clientId: 'LAX', claims: { sub: 'kim' } } });
     for (const role of studioRoles) {
       const headers = await server.as(personWith([role], false, `${role}-without-claims`));

@@ -20,7 +20,8 @@ const input = z.strictObject({
 });
 
 const profile = z.object({
-  role: z.string().nullable(),
+  /** Empty: users of any role to whom the restrictions apply. */
+  roles: z.array(z.string()),
   /** The restrictions that apply, with the place of each. */
   restrictions: z.array(z.object({ name: z.string(), at: z.string() })),
   cards: dashboardCards,
@@ -64,7 +65,7 @@ const checkProfiles = async ({ checkCards }: Options, policy: Policy, template: 
     if (cards === undefined) return null;
     known.set(key, cards);
     const restrictions = one.restrictions.map(({ name, when: { at } }) => ({ name, at }));
-    found.push({ role: one.role, restrictions, cards });
+    found.push({ roles: [...one.roles], restrictions, cards });
   }
   return found;
 };

@@ -9,8 +9,8 @@ import type { Policy } from '../policy/policy.js';
 import type { RestrictionRule } from '../policy/rules.js';
 
 export type Profile = {
-  /** Null: users of any role to whom the restrictions apply. */
-  readonly role: string | null;
+  /** Empty: users of any role to whom the restrictions apply. */
+  readonly roles: readonly string[];
   /** Those that certainly apply. Empty: none does. */
   readonly restrictions: readonly RestrictionRule[];
 };
@@ -35,33 +35,40 @@ const rolesIn = ({ source }: Expression<PolicyVariables>): readonly string[] =>
     return value.op === 'value' && typeof value.args === 'string' && isRoles(list) ? [value.args] : [];
   });
 
-const variablesOf = (role: string): PolicyVariables => ({
-  user: { id: '', issuer: '', roles: [role], claims: {} },
+const variablesOf = (roles: readonly string[]): PolicyVariables => ({
+  user: { id: '', issuer: '', roles: [...roles], claims: {} },
   tenant: { id: '' },
   now: new Date(0),
 });
 
-/** Undefined: it depends on more than the role. */
-const decide = (when: Expression<PolicyVariables>, role: string): boolean | undefined => {
+/** Undefined: it depends on more than the roles. */
+const decide = (when: Expression<PolicyVariables>, roles: readonly string[]): boolean | undefined => {
   if (when.readsNow) return undefined;
   try {
-    return evaluateBoolean(when, variablesOf(role));
+    return evaluateBoolean(when, variablesOf(roles));
   } catch (error) {
     if (error instanceof ExpressionFault) return undefined;
     throw error;
   }
 };
 
-/** Returns the profiles of users who may open the template, in the order in which the policy names their roles. */
+/**
+ * Returns the profiles of users who may open the template, in the order in which the policy names their roles. A role that
+ * opens nothing by itself, such as one that only restricts, is looked at beside the first one that opens the template.
+ */
 export const profilesOf = ({ rules, restrictions }: Policy, template: string): readonly Profile[] => {
   const granting = rules.filter(({ grant }) => grant.templates.includes(template));
-  const conditions = [...granting, ...restrictions].map(({ when }) => when);
-  const roles = [...new Set(conditions.flatMap(rolesIn))].filter((role) =>
-    granting.some(({ when }) => decide(when, role) !== false),
-  );
-  const ofRoles = roles.map((role): Profile => {
-    return { role, restrictions: restrictions.filter(({ when }) => decide(when, role) === true) };
+  const opens = (roles: readonly string[]): boolean => granting.some(({ when }) => decide(when, roles) !== false);
+  const rolesOf = (parts: readonly { readonly when: Expression<PolicyVariables> }[]): readonly string[] =>
+    parts.flatMap(({ when }) => rolesIn(when));
+  const [first] = rolesOf(granting).filter((role) => opens([role]));
+  const ofRoles = [...new Set([...rolesOf(granting), ...rolesOf(restrictions)])].flatMap((role): readonly Profile[] => {
+    const roles = opens([role]) || first === undefined ? [role] : [first, role];
+    const applied = restrictions.filter(({ when }) => decide(when, roles) === true);
+    // A role that changes nothing beside another one is no kind of user.
+    const isSeen = opens(roles) && (roles.length === 1 || applied.some(({ when }) => rolesIn(when).includes(role)));
+    return isSeen ? [{ roles, restrictions: applied }] : [];
   });
   const others = restrictions.filter((one) => !ofRoles.some((profile) => profile.restrictions.includes(one)));
-  return [...ofRoles, ...others.map((one): Profile => ({ role: null, restrictions: [one] }))];
+  return [...ofRoles, ...others.map((one): Profile => ({ roles: [], restrictions: [one] }))];
 };

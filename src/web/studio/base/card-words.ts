@@ -1,6 +1,5 @@
 /** Why a card is closed, in words for authors. Pure. */
 import type { Answer } from './api.js';
-import { withoutFolders } from './viewer.js';
 
 type Checked = Answer<'cards-check'>;
 type Profile = NonNullable<Checked['profiles']>[number];
@@ -9,6 +8,9 @@ export type ClosedCard = Cards['refused'][number];
 
 const listed = (texts: readonly string[]): string =>
   texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
+
+/** The names of files without the folders of the server. */
+export const withoutFolders = (text: string): string => text.replaceAll(/\/\S*\/(?=[\w.-]+\.ya?ml)/g, '');
 
 const quoted = (text: string): string => `“${text}”`;
 
@@ -31,8 +33,8 @@ export const whyClosed = (card: ClosedCard): string => {
 };
 
 /** Of whom a profile speaks. */
-export const whoIs = ({ role, restrictions }: Pick<Profile, 'role' | 'restrictions'>): string => {
-  if (role !== null) return `As ${quoted(role)}`;
+export const whoIs = ({ roles, restrictions }: Pick<Profile, 'roles' | 'restrictions'>): string => {
+  if (roles.length > 0) return `As ${listed(roles.map(quoted))}`;
   return `With the restriction ${listed(restrictions.map(({ name }) => quoted(name)))}`;
 };
 

@@ -1,6 +1,7 @@
 /** Through whose eyes Studio looks: a tenant, and the claims of one of its users. Kept for this browser tab. */
 import { type GuestData, type GuestInput, type GuestRoute, requestOf } from '../../base/operations.js';
 import type { Answer, Api, CommandInput, View } from './api.js';
+import { withoutFolders } from './card-words.js';
 import { tenantText } from './tenant-names.js';
 
 export type Viewer = Pick<CommandInput<'view-open'>, 'clientId' | 'claims' | 'at'>;
@@ -68,9 +69,6 @@ export const explainViewer = async (api: Api, { claims, at }: Viewer, signal?: A
   const { text, explanation } = await api.command('policy-explain', input, signal);
   return { text: withoutFolders(text), cards: explanation.cards ?? [] };
 };
-
-/** The names of files without the folders of the server. */
-export const withoutFolders = (text: string): string => text.replaceAll(/\/\S*\/(?=[\w.-]+\.ya?ml)/g, '');
 
 /** A user in few words. */
 export const nameOf = ({ clientId, claims }: Viewer): string => {

@@ -104,8 +104,8 @@ export class CardsCheck extends LitElement {
   #of(who: string, cards: Cards): TemplateResult {
     const { refused, refusal } = cards;
     const text = html`${who}, ${howMany(cards)}`;
-    if (isWhole(cards)) return html`<li>${badge('all', 'good')} ${text}.</li>`;
-    return html`<li><details><summary>${badge(refusal === null ? `${refused.length}` : 'none', 'warn')} ${text}</summary>
+    if (isWhole(cards)) return html`<li class="profile">${badge('all', 'good')} ${text}.</li>`;
+    return html`<li class="profile"><details><summary class="profile-line">${badge(refusal === null ? `${refused.length}` : 'none', 'warn')} ${text}</summary>
       ${refusal === null ? nothing : html`<p>${refusal}</p>`}
       <ul>${refused.map((card) => html`<li><strong>${card.name}</strong> <span>${whyClosed(card)}</span></li>`)}</ul>
     </details></li>`;
