@@ -1,8 +1,6 @@
 /** `guestlist model sync`: compares a datamart with its database, and takes over what a person accepts. */
 import { Command } from '@commander-js/extra-typings';
-import { acceptChanges, guardFault } from '../model/datamart/source-accepted.js';
-import { nameOfChange, type SourceChange } from '../model/datamart/source-changes.js';
-import { breaksOf, type Offer, offersFor } from '../model/datamart/source-offers.js';
+import { nameOfChange } from '../model/datamart/source-changes.js';
 import { findEnds } from './definitions.js';
 import { FileFaults } from './files/faults.js';
 import { type Asking, askingOf } from './init/questions.js';
@@ -10,7 +8,7 @@ import { type Answer, collect, jsonOption, printAnswer, serviceUrl } from './kit
 import { WrongCall } from './kit/exit.js';
 import { acceptedBy, askBreaks, askChanges, type Flags, isDecided, undecided } from './model/accepted.js';
 import { breakLine, offerJson, offerLines } from './model/report.js';
-import { readTarget, type Target } from './model/target.js';
+import { type Accepted, type Change, type Offer, readTarget, type Target } from './model/target.js';
 
 type Given = Flags & {
   readonly datamart?: string;
@@ -19,11 +17,10 @@ type Given = Flags & {
   readonly url?: string;
 };
 
-const nameList = (changes: readonly SourceChange[]): string => changes.map(nameOfChange).join(', ');
+const nameList = (changes: readonly Change[]): string => changes.map(nameOfChange).join(', ');
 
 /** Throws WrongCall for what cannot be saved, before anything is written. */
-const assertSavable = (target: Target, offers: readonly Offer[], accepted: readonly SourceChange[]): void => {
-  const fault = guardFault(target.compared, accepted);
+const assertSavable = (fault: string | null, offers: readonly Offer[], accepted: readonly Change[]): void => {
   if (fault !== null) throw new WrongCall(fault);
   const left = undecided(offers, accepted);
   if (left.length === 0) return;
@@ -46,34 +43,40 @@ const assertTypes = (offers: readonly Offer[], { types }: Flags): void => {
 
 type Outcome = {
   readonly lines: readonly string[];
-  readonly accepted: readonly SourceChange[];
+  readonly accepted: readonly Change[];
   readonly isSaved: boolean;
 };
 
-const save = async (
-  target: Target,
-  accepted: readonly SourceChange[],
-  offers: readonly Offer[],
-): Promise<readonly string[]> => {
-  if (accepted.length === 0) return target.saveTypes();
-  const said = await target.save(acceptChanges(target.compared, accepted));
+const save = async (target: Target, model: Accepted['model'], offers: readonly Offer[]): Promise<readonly string[]> => {
+  const said = await target.save(model);
   const names = nameList(retyped(offers).map(({ change }) => change));
   return names === '' ? said : [...said, `with it, the datamart takes the new types of ${names}`];
 };
 
+/** Null: nothing is accepted, and no type is new. */
+const acceptedOf = async ({ compare }: Target, changes: readonly Change[]): Promise<Accepted | null> =>
+  changes.length === 0 ? null : (await compare(changes)).accepted;
+
 const decide = async (target: Target, offers: readonly Offer[], given: Given, asking: Asking): Promise<Outcome> => {
   const none = { accepted: [], isSaved: false };
   if (given.dryRun || (asking === null && !isDecided(given)))
-    return { ...none, lines: ['Nothing was saved. Accept changes by --add, --remove, --rename, --types or --yes.'] };
+    return {
+      ...none,
+      lines: ['Nothing was saved. Accept changes by --add, --leave-out, --remove, --rename, --types or --yes.'],
+    };
   const accepted = asking === null ? acceptedBy(offers, given) : await askChanges(asking, offers);
-  assertSavable(target, offers, accepted);
-  if (asking === null) assertTypes(offers, given);
   const types = retyped(offers).map(({ change }) => change);
-  if (accepted.length === 0 && (types.length === 0 || (asking === null && given.types === undefined)))
+  const outcome = await acceptedOf(target, [...accepted, ...types]);
+  assertSavable(outcome?.fault ?? null, offers, accepted);
+  if (asking === null) assertTypes(offers, given);
+  if (
+    outcome === null ||
+    (accepted.length === 0 && (types.length === 0 || (asking === null && given.types === undefined)))
+  )
     return { ...none, lines: ['Nothing was accepted, and nothing was saved.'] };
-  const breaks = breaksOf(target.compared, [...accepted, ...types], target.uses);
+  const { breaks, model } = outcome;
   if (asking !== null && !(await askBreaks(asking, breaks))) return { ...none, lines: ['Nothing was saved.'] };
-  const said = await save(target, accepted, offers);
+  const said = accepted.length === 0 ? await target.saveTypes() : await save(target, model, offers);
   const lines = [
     ...accepted.map((change) => `accepted ${change.kind} ${nameOfChange(change)}`),
     ...breaks.map(breakLine),
@@ -95,7 +98,7 @@ const answerOf = (target: Target, offers: readonly Offer[], { lines, accepted, i
 const sync = async (folder: string, given: Given): Promise<void> => {
   const { json, url } = given;
   const target = await readTarget(await findEnds(url), folder, given.datamart);
-  const offers = offersFor(target.compared, target.uses);
+  const { data: offers } = await target.compare([]);
   const where = target.file === null ? 'as the service has it' : `as ${folder}/${target.file} describes it`;
   if (!json) console.log(`The datamart ${target.name}, ${where}, and its database:`);
   if (offers.length === 0) {
@@ -112,8 +115,8 @@ const syncCommand = new Command('sync')
   .summary('compare a datamart with its database, and take over what is new, renamed or gone')
   .description(
     `Compares a datamart with the tables that its database has now, and names what each change breaks: metrics, filters,
-relationships, custom columns, parts of the policy, and whose the rows of a table are. A column that was left out on purpose
-counts as new too. In a terminal it asks; otherwise the options say what is accepted, and without one nothing is saved.
+relationships, custom columns, parts of the policy, and whose the rows of a table are. A column that you leave out is not
+listed again. In a terminal it asks; otherwise the options say what is accepted, and without one nothing is saved.
 
 If a file of the folder describes the datamart, that file is written, and "guestlist push" brings it to the service. Otherwise
 the service is changed. Metrics are never changed.`,
@@ -124,6 +127,7 @@ the service is changed. Metrics are never changed.`,
   .option('--add <name>', 'add TABLE or TABLE.COLUMN; may be given several times', collect)
   .option('--remove <name>', 'remove what is gone, also if that breaks something; may be given several times', collect)
   .option('--rename <old=new>', 'TABLE=NEW or TABLE.COLUMN=NEW; may be given several times', collect)
+  .option('--leave-out <name>', 'leave TABLE.COLUMN out, and do not list it again; may be given several times', collect)
   .option('--types', 'take the new types of columns, also if that breaks something')
   .option('--yes', 'take every addition that is safe; nothing is removed or renamed')
   .addOption(jsonOption)

@@ -22,7 +22,9 @@ import { listGuestSuggestions } from './chat/suggestions.js';
 import { summariseGuestDashboard } from './chat/summary.js';
 import { checkDatamartExpression } from './dashboards/check-expression.js';
 import { compareDashboardContent } from './dashboards/compare-content.js';
+import { compareDatamart } from './dashboards/compare-datamart.js';
 import { getDashboardContent, replaceDashboardContent } from './dashboards/content.js';
+import * as datamartChanges from './dashboards/contract/compare-datamart.js';
 import * as dashboardContent from './dashboards/contract/content.js';
 import * as dashboards from './dashboards/contract/dashboards.js';
 import * as dashboardEmbeds from './dashboards/contract/embeds.js';
@@ -229,6 +231,7 @@ const table = {
   createDatamart: serve(datamartWrites.createDatamart, createDatamart),
   updateDatamart: serve(datamartWrites.updateDatamart, updateDatamart),
   deleteDatamart: serve(datamarts.deleteDatamart, deleteDatamart),
+  compareDatamart: serve(datamartChanges.compareDatamart, compareDatamart),
   checkDatamartExpression: serve(datamartExpressions.checkDatamartExpression, checkDatamartExpression),
   listDatamartColumns: serve(datamartColumns.listDatamartColumns, listDatamartColumns),
   getDatamartTenancy: serve(datamartTenancy.getDatamartTenancy, getDatamartTenancy),
@@ -322,6 +325,7 @@ type Declared =
   | typeof dashboardEmbeds
   | typeof dashboards
   | typeof dataApps
+  | typeof datamartChanges
   | typeof datamartColumns
   | typeof datamartExpressions
   | typeof datamartTenancy

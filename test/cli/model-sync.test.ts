@@ -108,7 +108,7 @@ test('a restriction that hides or masks a column is named, since it would not hi
   const policy = { ...basePolicy, restrictions: [{ name: 'no contacts', when: 'true', restrict }] };
   const uses = policyUses({ file: 'policy.yaml', text: '', content: policy });
   expect(uses.find(({ name }) => name === 'restriction "no contacts"')).toMatchObject({
-    ...{ what: 'policy', where: 'policy.yaml' },
+    where: 'policy.yaml',
     columns: ['email', 'phone'].map((columnName) => ({ schemaName: 'main', tableName: 'users', columnName })),
   });
 });
@@ -204,6 +204,10 @@ describe.each(kinds)('on %s', (kind) => {
       'new orders.card_token',
       'new settings',
     ]);
+    expect(await sync('--leave-out', 'orders.card_token')).toMatchObject({ code: 0 });
+    expect(await run('push')).toMatchObject({ code: 0 });
+    const rest = JSON.parse((await sync('--json')).output) as { changes: { kind: string; name: string }[] };
+    expect(rest.changes.map(({ name: of }) => of.replace(`${place.schemaName}.`, ''))).toEqual(['settings']);
   }, 60_000);
 
   test('without a file the service is changed, and a table without a tenant is saved as one that nobody reads', async () => {

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Use } from '../../src/model/datamart/change-breaks.js';
+import type { ParsedSql } from '../../src/model/datamart/read-sql.js';
 import { acceptChanges, guardFault } from '../../src/model/datamart/source-accepted.js';
 import {
   type Compared,
@@ -128,6 +129,26 @@ describe('what differs', () => {
     expect(said(comparedWith([clients, changed, lines]))).toEqual(['renamed public.orders purchases']);
   });
 
+  test('a column that is left out is not offered again, until it is added', () => {
+    const more = withColumns(orders, [...orderColumns, ['paid', 'boolean']]);
+    const compared = comparedWith([clients, more, lines]);
+    const [offered] = sourceChanges(compared);
+    if (offered === undefined) throw new Error('a new column is offered');
+    const without = acceptChanges(compared, [{ ...offered, kind: 'leftOut' }]);
+    expect(without.tableList.find(({ name }) => name === 'orders')?.leftOut).toEqual(['paid']);
+    expect(said({ ...compared, parts: without })).toEqual([]);
+    const added = acceptChanges({ ...compared, parts: without }, [offered]);
+    expect(added.tableList.find(({ name }) => name === 'orders')).toMatchObject({ columns: { length: 5 } });
+    expect(added.tableList.find(({ name }) => name === 'orders')?.leftOut).toBeUndefined();
+  });
+
+  test('a partition is not offered, and one that the datamart names is not gone', () => {
+    const partition: SourceTable = { ...orders, tableName: 'orders_2025', kind: 'partition' };
+    expect(said(comparedWith([...stored, partition]))).toEqual([]);
+    const named = { ...parts, tableList: [...parts.tableList, draftOf(partition, 'client_id')] };
+    expect(said({ parts: named, stored: [...stored, partition], tables: [...stored, partition] })).toEqual([]);
+  });
+
   test('a client column that the datamart does not list is missed too', () => {
     const unlisted = {
       ...parts,
@@ -237,6 +258,20 @@ describe('what a change breaks', () => {
     expect(offer?.breaks).toEqual([
       { what: 'metric', name: 'Revenue', where: 'dashboards/overview.yaml', why: 'reads public.orders.amount' },
     ]);
+  });
+
+  test('SQL that a parser reads is taken at its word, and not at its comments, texts and aliases', () => {
+    const breaksOfSql = (text: string, parsed: ParsedSql) => {
+      const compared = { ...comparedWith([clients, withoutAmount, lines]), readSql: () => parsed };
+      return breaksOf(compared, sourceChanges(compared), [{ ...metric([], [text]), tables: [] }]);
+    };
+    const select = (tables: readonly (readonly string[])[], written: string) =>
+      breaksOfSql("SELECT 'orders.amount' /* amount of orders */ FROM t", { tables, written });
+    expect(select([['lines']], 'SELECT "amount" FROM  AS "orders"')).toEqual([]);
+    expect(select([['orders']], 'SELECT \'amount\', "id" FROM ')).toEqual([]);
+    expect(select([['public', 'orders']], 'SELECT "amount" FROM ')).toHaveLength(1);
+    expect(breaksOfSql('SUM(orders.amount)', { columns: [['orders', 'amount']] })).toHaveLength(1);
+    expect(breaksOfSql('SUM(lines.amount)', { columns: [['lines', 'amount']] })).toEqual([]);
   });
 
   test('SQL is searched for the name as a whole word', () => {
@@ -405,7 +440,10 @@ describe('for any schema and edits', () => {
         for (const change of changes.filter(({ columnName }) => columnName !== null)) {
           const name = nameOfChange(change);
           expect([was.has(name), now.has(name)]).toEqual(
-            { new: [false, true], gone: [true, false], renamed: [true, false], retyped: [true, true] }[change.kind],
+            {
+              ...{ new: [false, true], gone: [true, false], renamed: [true, false], retyped: [true, true] },
+              leftOut: 'no difference',
+            }[change.kind],
           );
         }
         expect(new Set(changes.map(nameOfChange)).size).toBe(changes.length);

@@ -190,7 +190,7 @@ const commandAnswers: CommandAnswers = {
   'tenants-names': { names: [] },
   'policy-read': {
     ...{ digest: 'd', dataApp: 'shop', workspace: 'shop', datamart: 'shop', claims: {}, files: [], tenantClaim: null },
-    ...{ roles: '[]', templates: [{ template: 'acme', name: 'Acme' }] },
+    ...{ roles: '[]', templates: [{ template: 'acme', name: 'Acme' }], columnUses: [] },
   },
   'rollout-list': {
     rollouts: [{ id: 'r', template: 'acme', version: 'v', state: 'finished', startedBy: null, startedAt: at }],

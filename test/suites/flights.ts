@@ -5,7 +5,7 @@ import { ensureFlightsData } from '../../src/demo/flights-data.js';
 import { madeOnce } from './run-folder.js';
 
 /** Returns the path of the file. Only read it. */
-const flightsFile = (): Promise<string> => madeOnce('flights.duckdb', ensureFlightsData);
+export const flightsFile = (): Promise<string> => madeOnce('flights.duckdb', ensureFlightsData);
 
 /** Puts the flights at `path`, as a link to the file that all tests share: the product only reads it. */
 export const placeFlights = async (path: string): Promise<void> => {

@@ -84,6 +84,7 @@ const tableDefaults: Json = {
   tenancyPath: null,
   through: null,
   baseFilters: null,
+  leftOut: null,
   isHide: false,
   label: '',
   wildcard: null,

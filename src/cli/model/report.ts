@@ -1,9 +1,7 @@
 /** What `model sync` prints: each change, what it shows, and what it breaks. Pure. */
-import type { Break } from '../../model/datamart/change-breaks.js';
-import { nameOfChange, type SourceChange } from '../../model/datamart/source-changes.js';
-import type { Offer } from '../../model/datamart/source-offers.js';
-import type { DescribedOwnership } from '../../model/datamart/table-ownership.js';
+import { nameOfChange } from '../../model/datamart/source-changes.js';
 import { printable } from '../kit/terminal.js';
+import type { Break, Change, Offer } from './target.js';
 
 const kinds: Readonly<Record<Break['what'], string>> = {
   metric: 'metric',
@@ -19,14 +17,14 @@ export const breakLine = ({ what, name, where, why }: Break): string => {
   return printable(`breaks ${kinds[what]} ${named}${where === null ? '' : ` of ${where}`}: ${why}`);
 };
 
-const whose = ({ kind, clientColumn, path }: DescribedOwnership): string => {
+const whose = ({ kind, clientColumn, path }: NonNullable<Offer['ownership']>): string => {
   const column = clientColumn === null ? '' : `${clientColumn.table}.${clientColumn.column}`;
-  if (kind === 'path') return `one tenant each, in ${column}, by ${path.map(({ toTable }) => toTable).join(', then ')}`;
+  if (kind === 'path') return `one tenant each, in ${column}, by ${path.join(', then ')}`;
   if (kind === 'column' || kind === 'master') return `one tenant each, in ${column}`;
   return kind === 'database' ? 'the tenant whose database it is' : '';
 };
 
-const whatOf = (change: SourceChange): string => {
+const whatOf = (change: Change): string => {
   const { kind, newName, before, after, columnName } = change;
   const name = `${columnName === null ? 'table ' : ''}${nameOfChange(change)}`;
   if (kind === 'renamed') return `${name}, now probably ${newName}`;

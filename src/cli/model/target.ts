@@ -1,72 +1,53 @@
 /** The datamart that `model sync` compares: from its definition file if the folder has one, else from the service. */
 import type { z } from 'zod';
-import { usesOf } from '../../model/dashboard/content-uses.js';
-import type { Use } from '../../model/datamart/change-breaks.js';
-import { sourceKind } from '../../model/datamart/datatypes.js';
-import { type Compared, type ModelParts, sourceTablesOf } from '../../model/datamart/source-changes.js';
-import type { SourceTable } from '../../model/datamart/source-schema.js';
-import { mergeTenancy } from '../../model/datamart/tenancy.js';
 import { hintOf } from '../../model/nearest-name.js';
-import type { DatasourceType } from '../../model/organization.js';
+import type { AnswerOf } from '../../platform/http/interface/callable.js';
+import { compareDatamart } from '../../service/dashboards/contract/compare-datamart.js';
 import { listDatamarts } from '../../service/datamarts/contract/datamarts.js';
 import { updateDatamart } from '../../service/datamarts/contract/writes.js';
-import { listDatasourceTables } from '../../service/datasources/contract/tables.js';
 import { type DefinitionFile, nameOf, readFolder, writeFolder } from '../files/folder.js';
-import { canonicalDatamart, type DatamartFile, datamartFile } from '../files/formats.js';
+import { canonicalDatamart, type DashboardFile, type DatamartFile, datamartFile } from '../files/formats.js';
 import { type Ends, readStored, type Stored } from '../files/service.js';
 import { WrongCall } from '../kit/exit.js';
 import { policyUses } from './policy-uses.js';
 
-type Listed = z.output<(typeof listDatamarts)['output']>['data'][number];
+type Answer = AnswerOf<typeof compareDatamart>;
+export type Offer = Answer['data'][number];
+export type Change = Offer['change'];
+export type Break = Offer['breaks'][number];
+export type Accepted = NonNullable<Answer['accepted']>;
 
 export type Target = {
   readonly name: string;
   /** Null: no file of the folder describes the datamart, so the service is changed. */
   readonly file: string | null;
-  readonly compared: Compared;
-  readonly uses: readonly Use[];
-  /** Writes the parts. Returns what is to say. */
-  readonly save: (parts: ModelParts) => Promise<readonly string[]>;
+  /** Compares the datamart with its database, and says what comes of the changes. */
+  readonly compare: (accept: readonly Change[]) => Promise<Answer>;
+  /** Writes the model of accepted changes. Returns what is to say. */
+  readonly save: (model: Accepted['model']) => Promise<readonly string[]>;
   /** Takes the datatypes of the database, and changes nothing else. */
   readonly saveTypes: () => Promise<readonly string[]>;
 };
 
-const partsOf = ({ tableList, relationships, sharedTables, tenancySettings }: DatamartFile): ModelParts => ({
-  ...{ tableList, relationships, sharedTables },
-  tenancy: tenancySettings === undefined ? null : (mergeTenancy(null, tenancySettings) ?? null),
-});
+type Listed = { readonly updatedAt: string };
 
-/** The file of the datamart with these parts. */
-const withParts = (value: DatamartFile, { tenancy, ...parts }: ModelParts): DatamartFile => {
-  const names =
-    tenancy?.tenancyLevel === 'TABLE' && value.tenancySettings !== undefined
-      ? { tenancySettings: { ...value.tenancySettings, ...tenancy } }
-      : {};
-  return canonicalDatamart(datamartFile.parse({ ...value, ...parts, ...names }), value);
-};
-
-/** The tables of a stored datamart, with the datatypes that it knows. Their keys are not stored. */
-const storedTables = (listed: Listed | undefined, database: DatasourceType): readonly SourceTable[] =>
-  (listed?.datamartTables ?? []).map(({ schemaName, tableName, datamartTableColumns }) => ({
-    ...{ schemaName, tableName, primaryKey: [], uniqueKeys: [], foreignKeys: [] },
-    columns: datamartTableColumns
-      .filter(({ isCustomColumn }) => !isCustomColumn)
-      .map(({ columnName, datatype }) => ({
-        ...{ columnName, datatype, isNullable: true },
-        kind: sourceKind(database, datatype),
-      })),
-  }));
-
-const dashboardUses = (files: readonly DefinitionFile[], stored: Stored): readonly Use[] => {
+const dashboardsOf = (files: readonly DefinitionFile[], stored: Stored) => {
   const ofFiles = files.flatMap((file) => (file.kind === 'dashboard' ? [file] : []));
   const others = stored.dashboards.filter(
     ({ value }) => !ofFiles.some((file) => nameOf(file) === nameOf({ kind: 'dashboard', value })),
   );
+  const named = (name: string, value: DashboardFile) => ({ name, content: contentOf(value) });
   return [
-    ...ofFiles.flatMap(({ value, file }) => usesOf(value, file)),
-    ...others.flatMap(({ value }) => usesOf(value, nameOf({ kind: 'dashboard', value }))),
+    ...ofFiles.map(({ value, file }) => named(file, value)),
+    ...others.map(({ value }) => named(nameOf({ kind: 'dashboard', value }), value)),
   ];
 };
+
+/** As an import takes it: a file has no lineage. */
+const contentOf = ({ workspaceName: _, dashboardId: __, dashboardName: ___, ...content }: DashboardFile) => ({
+  ...content,
+  metrics: content.metrics.map((metric) => ({ ...metric, lineage: [] })),
+});
 
 const chosenName = (asked: string | undefined, names: readonly string[]): string => {
   const [only, second] = names;
@@ -83,6 +64,11 @@ const chosenName = (asked: string | undefined, names: readonly string[]): string
 
 type Read = { readonly ends: Ends; readonly folder: string; readonly files: readonly DefinitionFile[] };
 
+const modelOf = ({ tableList, relationships, sharedTables, tenancySettings }: DatamartFile) => ({
+  ...{ tableList, relationships, sharedTables },
+  ...(tenancySettings === undefined ? {} : { tenancySettings }),
+});
+
 const saverOf = (
   { ends, folder, files }: Read,
   value: DatamartFile,
@@ -90,16 +76,14 @@ const saverOf = (
   file: string | null,
 ) => {
   const update = async (next: DatamartFile): Promise<readonly string[]> => {
-    const { tableList, relationships, sharedTables, tenancySettings } = next;
     const { warnings = [] } = await ends.service(updateDatamart, {
-      datamartName: next.name,
-      expectedUpdatedAt: listed?.updatedAt,
-      ...{ tableList, relationships, sharedTables, tenancySettings },
+      ...{ datamartName: next.name, expectedUpdatedAt: listed?.updatedAt },
+      ...modelOf(next),
     });
     return [`saved the datamart ${next.name} in the service`, ...warnings.map(({ message }) => `warning: ${message}`)];
   };
-  const save = async (parts: ModelParts): Promise<readonly string[]> => {
-    const next = withParts(value, parts);
+  const save = async (model: Accepted['model']): Promise<readonly string[]> => {
+    const next = canonicalDatamart(datamartFile.parse({ ...value, ...model }), value);
     if (file === null) return update(next);
     await writeFolder(folder, files, [{ kind: 'datamart', value: next }]);
     return [`written: ${folder}/${file}. The service has it after: guestlist push ${folder}`];
@@ -114,22 +98,21 @@ export const readTarget = async (ends: Ends, folder: string, asked: string | und
   const own = files.flatMap((file) => (file.kind === 'datamart' ? [file] : []));
   const names = [...new Set([...own.map(({ value }) => value.name), ...stored.datamarts.map((one) => one.name)])];
   const name = chosenName(asked, names);
-  const listed = (await ends.service(listDatamarts, { expandDetails: true })).data.find((one) => one.name === name);
+  const listed = (await ends.service(listDatamarts, {})).data.find((one) => one.name === name);
   const known = stored.datamarts.find((one) => one.name === name);
   const described = own.find(({ value }) => value.name === name);
   const value = described === undefined ? known : canonicalDatamart(described.value, known);
   if (value === undefined) throw new WrongCall(`The datamart "${name}" was deleted meanwhile.`);
-  const { data } = await ends.service(listDatasourceTables, { name: value.datasourceName });
   const file = described?.file ?? null;
   const { save, update } = saverOf({ ends, folder, files }, value, listed, file);
+  const dashboards = dashboardsOf(files, stored);
+  const uses = (stored.policy?.files ?? []).flatMap(policyUses);
   return {
     ...{ name, file, save },
-    compared: {
-      parts: partsOf(value),
-      stored: storedTables(listed, data.datasourceType),
-      tables: sourceTablesOf(data.tables),
+    compare: (accept) => {
+      const compared = { datamartName: name, model: modelOf(value), dashboards, uses, accept };
+      return ends.service(compareDatamart, compared as z.input<(typeof compareDatamart)['input']>);
     },
-    uses: [...dashboardUses(files, stored), ...(stored.policy?.files ?? []).flatMap(policyUses)],
     saveTypes: () => (known === undefined ? Promise.resolve([]) : update(known)),
   };
 };

@@ -28,15 +28,16 @@ export const createSqlRewriter = (): SqlRewriter => ({
   check,
 });
 
-const nothingKnown: CheckedSql = { variables: [], names: [], isAggregate: false };
+const nothingKnown: CheckedSql = { variables: [], names: [], isAggregate: false, written: '' };
 
 const check: SqlRewriter['check'] = async (dialect, text, as) => {
   const { parser } = kinds[dialect];
   if (parser === null) return nothingKnown;
   try {
     if (as === 'select') {
-      const { variables, tables } = await parser.select(withoutPlaceholder(text));
-      return { ...nothingKnown, variables, names: tables.map(writtenPath) };
+      const { variables, tables, template } = await parser.select(withoutPlaceholder(text));
+      const written = template.map((part) => (typeof part === 'string' ? part : ' ')).join('');
+      return { ...nothingKnown, variables, names: tables.map(writtenPath), written };
     }
     const { template, isAggregate } = await parser.expression(text);
     return {

@@ -12,6 +12,7 @@ import {
   noInput,
   readBy,
 } from '../common/admin-command.js';
+import { columnUses } from './column-uses.js';
 import type { Policy } from './policy.js';
 
 /** The outcome of reading the policy's files again. */
@@ -42,6 +43,8 @@ export const reloadPolicy = declareCommand(
   changedBy('publisher', 'policyAdmin'),
 );
 
+const namedColumn = z.object({ schemaName: z.string(), tableName: z.string(), columnName: z.string() });
+
 const policyFacts = z.object({
   digest: z.string(),
   dataApp: z.string(),
@@ -54,6 +57,8 @@ const policyFacts = z.object({
   tenantClaim: z.string().nullable(),
   roles: z.string(),
   templates: z.array(z.object({ template: z.string(), name: z.string() })),
+  /** What names columns of the model, with its place. */
+  columnUses: z.array(z.object({ name: z.string(), where: z.string(), columns: z.array(namedColumn) })),
 });
 
 export const readPolicy = declareCommand(
@@ -77,7 +82,8 @@ export const policyReload = (policies: Policies): AdminCommand =>
 /** The command `policy-read`: the policy in force, with its texts, and which claims a session of it has. */
 export const policyRead = (policies: Policies): AdminCommand =>
   adminCommand(readPolicy, async () => {
-    const { digest, files, dataApp, workspace, datamart, claims, tenant, roles, templates } = policies.current();
+    const policy = policies.current();
+    const { digest, files, dataApp, workspace, datamart, claims, tenant, roles, templates } = policy;
     const isPlain = tenant.by === 'expression';
     return {
       ...{ digest, dataApp, workspace, datamart, claims },
@@ -85,5 +91,6 @@ export const policyRead = (policies: Policies): AdminCommand =>
       tenantClaim: (isPlain ? /^claims\.(\w+)$/.exec(tenant.key.source)?.[1] : undefined) ?? null,
       roles: roles.source,
       templates: [...templates.values()].map(({ template, name }) => ({ template, name })),
+      columnUses: columnUses(policy),
     };
   });

@@ -1,6 +1,7 @@
 /** What a changed datamart breaks: metrics, filters, parts of the policy, custom columns, relationships, and whose rows are whose. Pure. */
 import { type ColumnRef, type Datamart, qualifiedName, sameColumn, sameTable, type TableRef } from './datamart.js';
 import { columnKind } from './datatypes.js';
+import { type ReadSql, readsColumn, readsTable } from './read-sql.js';
 import { datamartOfParts, type ModelParts } from './source-changes.js';
 import type { SourceTable } from './source-schema.js';
 import { type TableOwnership, tableOwnerships } from './table-ownership.js';
@@ -13,7 +14,7 @@ export type Use = {
   readonly where: string;
   readonly tables: readonly TableRef[];
   readonly columns: readonly ColumnRef[];
-  /** SQL and expressions in which columns are found by their names alone. */
+  /** SQL and expressions. */
   readonly sql: readonly string[];
   /** What does not fit the datatypes of a datamart. */
   readonly typeFaults: (datamart: Datamart) => readonly string[];
@@ -47,47 +48,48 @@ const lostBetween = (before: Datamart, after: Datamart): Lost => {
   };
 };
 
-/** Whether the SQL has the word. Only a parser of the database could tell what it names. */
-const hasWord = (sql: string, word: string): boolean => {
-  const text = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}_])${text}(?![\\p{L}\\p{N}_])`, 'iu').test(sql);
+/** An expression may also name a column of a table that a dimension or measure of its metric brings. */
+const isNamed = (column: ColumnRef, { sql, tables, columns }: Use, readSql: ReadSql): boolean => {
+  const isNear = (table: TableRef): boolean => [...tables, ...columns].some((one) => sameTable(one, table));
+  return sql.some((text) => readsColumn(text, column, isNear, readSql));
 };
 
-const isNamed = (column: ColumnRef, { sql, tables }: Use): boolean =>
-  sql.some(
-    (text) =>
-      hasWord(text, column.columnName) &&
-      (hasWord(text, column.tableName) || tables.some((table) => sameTable(table, column))),
-  );
-
-const whyLost = (use: Use, lost: Lost): string | null => {
+const whyLost = (use: Use, lost: Lost, readSql: ReadSql): string | null => {
   const column = lost.columns.find((one) => use.columns.some((other) => sameColumn(one, other)));
   if (column !== undefined && use.what === 'policy')
     return `names ${columnName(column)}, and not what has its values now`;
   if (column !== undefined) return `reads ${columnName(column)}`;
   const table = lost.tables.find(
-    (one) => use.tables.some((other) => sameTable(one, other)) || use.sql.some((text) => hasWord(text, one.tableName)),
+    (one) =>
+      use.tables.some((other) => sameTable(one, other)) || use.sql.some((text) => readsTable(text, one, readSql)),
   );
   if (table !== undefined) return `reads ${qualifiedName(table)}`;
-  const inSql = lost.columns.find((one) => isNamed(one, use));
+  const inSql = lost.columns.find((one) => isNamed(one, use, readSql));
   return inSql === undefined ? null : `its SQL names ${columnName(inSql)}`;
 };
 
-const useBreaks = (uses: readonly Use[], before: Datamart, after: Datamart, lost: Lost): readonly Break[] =>
+const useBreaks = (
+  uses: readonly Use[],
+  [before, after]: readonly [Datamart, Datamart],
+  lost: Lost,
+  readSql: ReadSql,
+): readonly Break[] =>
   uses.flatMap((use) => {
     const { what, name, where } = use;
-    const why = whyLost(use, lost);
+    const why = whyLost(use, lost, readSql);
     if (why !== null) return [{ what, name, where, why }];
     const known = new Set(use.typeFaults(before));
     const [fault] = use.typeFaults(after).filter((one) => !known.has(one));
     return fault === undefined ? [] : [{ what, name, where, why: fault }];
   });
 
-const customColumnBreaks = (after: Datamart, { columns: lost }: Lost): readonly Break[] =>
+const customColumnBreaks = (after: Datamart, { columns: lost }: Lost, readSql: ReadSql): readonly Break[] =>
   after.tables.flatMap((table) =>
     table.columns.flatMap(({ columnName: name, isCustomColumn, sql = '' }): readonly Break[] => {
-      const read = lost.find((one) => sameTable(one, table) && hasWord(sql, one.columnName));
-      if (isCustomColumn !== true || read === undefined) return [];
+      if (isCustomColumn !== true) return [];
+      const own = lost.filter((one) => sameTable(one, table));
+      const read = own.find((one) => readsColumn(sql, one, () => true, readSql));
+      if (read === undefined) return [];
       const why = `its SQL names ${columnName(read)}`;
       return [{ what: 'customColumn', name: `${qualifiedName(table)}.${name}`, where: null, why }];
     }),
@@ -139,13 +141,18 @@ export const ownershipBreaks = (before: Typed, after: Typed): readonly Break[] =
 };
 
 /** Returns what worked with the parts of `before` and does not with those of `after`. */
-export const breaksBetween = (before: Typed, after: Typed, uses: readonly Use[]): readonly Break[] => {
+export const breaksBetween = (
+  before: Typed,
+  after: Typed,
+  uses: readonly Use[],
+  readSql: ReadSql,
+): readonly Break[] => {
   const [was, now] = [datamartOfParts(before.parts, before.typed), datamartOfParts(after.parts, after.typed)];
   const lost = lostBetween(was, now);
   return [
     ...ownershipBreaks(before, after),
     ...relationshipBreaks(was, now),
-    ...customColumnBreaks(now, lost),
-    ...useBreaks(uses, was, now, lost),
+    ...customColumnBreaks(now, lost, readSql),
+    ...useBreaks(uses, [was, now], lost, readSql),
   ];
 };

@@ -68,6 +68,8 @@ export type DatamartTable = {
   readonly through?: Through | null | undefined;
   /** Conditions of every read of the table, all of which hold. Only a metric of an author may be without them. */
   readonly baseFilters?: readonly BaseFilter[] | undefined;
+  /** Columns of the datasource that were left out on purpose, so that a comparison with the database does not offer them. */
+  readonly leftOut?: readonly string[] | undefined;
   /** Whether the table is left out of the lists that end users choose from. Metrics that read the table still work. */
   readonly isHide: boolean;
   /** Index pattern for OpenSearch. The engine does not support OpenSearch. */

@@ -9,7 +9,7 @@ import { type ProposedModel, proposeModel } from './proposed-model.js';
 import type { RelationshipDraft } from './relationships.js';
 import { type Compared, type ModelParts, refIn, type SourceChange } from './source-changes.js';
 import { amountsFor, clientColumnOf } from './source-proposals.js';
-import type { SourceTable } from './source-schema.js';
+import { offeredTables, type SourceTable } from './source-schema.js';
 import type { ColumnDraft, TableDraft } from './tables.js';
 
 type Ends = { readonly parent: ColumnRef; readonly child: ColumnRef };
@@ -256,7 +256,7 @@ const neededBy = (table: SourceTable, { relationships }: ProposedModel): Readonl
 const proposed = new WeakMap<readonly SourceTable[], ProposedModel>();
 
 const proposalsFor = (tables: readonly SourceTable[]): ProposedModel => {
-  const found = proposed.get(tables) ?? proposeModel(tables);
+  const found = proposed.get(tables) ?? proposeModel(offeredTables(tables));
   proposed.set(tables, found);
   return found;
 };
@@ -318,12 +318,16 @@ const newTable = (compared: Compared, table: SourceTable, proposals: ProposedMod
   const needed = neededBy(table, proposals);
   const clientColumn = proposedClientColumn(compared, table, proposals);
   const filters = proposals.baseFilters.filter((one) => one.isCertain && sameTable(one, table));
-  const columns = table.columns.filter((column) => needed.has(column.columnName) || whyHidden(column) === null);
+  const isTaken = (column: SourceTable['columns'][number]): boolean =>
+    needed.has(column.columnName) || whyHidden(column) === null;
+  const columns = table.columns.filter(isTaken);
+  const leftOut = table.columns.filter((column) => !isTaken(column)).map(({ columnName }) => columnName);
   return {
     name: table.tableName,
     schemaName: table.schemaName,
     ...(clientColumn === null ? {} : { clientColumn }),
     ...(filters.length === 0 ? {} : { baseFilters: filters.map(({ filter }) => filter) }),
+    ...(leftOut.length === 0 ? {} : { leftOut }),
     columns: withAmounts(
       compared,
       table,
@@ -347,8 +351,25 @@ const withAddition = (compared: Compared, change: SourceChange): ModelParts => {
   const order = table.columns.map((column) => column.columnName);
   const columns = withAmounts(compared, table, [columnName], proposals);
   const added = (draft: TableDraft): TableDraft =>
-    sameTable(refOf(draft), table) ? { ...draft, columns: inOrder([...draft.columns, ...columns], order) } : draft;
+    sameTable(refOf(draft), table)
+      ? { ...withLeftOut(draft, columnName, false), columns: inOrder([...draft.columns, ...columns], order) }
+      : draft;
   return withProposed({ ...parts, tableList: parts.tableList.map(added) }, change, compared, proposals);
+};
+
+/** Notes that the column is left out on purpose, or that it is no longer. */
+const withLeftOut = ({ leftOut: before, ...draft }: TableDraft, columnName: string, isLeftOut: boolean): TableDraft => {
+  const others = (before ?? []).filter((name) => name !== columnName);
+  const leftOut = isLeftOut ? [...others, columnName] : others;
+  return leftOut.length === 0 ? draft : { ...draft, leftOut };
+};
+
+const leaveOut = ({ parts, tables }: Compared, { table, columnName }: SourceChange): ModelParts => {
+  if (columnName === null) return parts;
+  const refOf = refIn(tables);
+  const left = (draft: TableDraft): TableDraft =>
+    sameTable(refOf(draft), table) ? withLeftOut(draft, columnName, true) : draft;
+  return { ...parts, tableList: parts.tableList.map(left) };
 };
 
 /** Puts the last column after the one that comes before it in the database. The others stay where they are. */
@@ -362,7 +383,7 @@ const inOrder = (columns: readonly ColumnDraft[], order: readonly string[]): rea
 };
 
 /** Tables first, since columns and relationships need them; what is gone last, so that renames find their tables. */
-const order: Readonly<Record<SourceChange['kind'], number>> = { renamed: 0, new: 1, retyped: 2, gone: 3 };
+const order: Readonly<Record<SourceChange['kind'], number>> = { renamed: 0, new: 1, leftOut: 2, retyped: 2, gone: 3 };
 const rankOf = ({ kind, columnName }: SourceChange): number => order[kind] * 2 + (columnName === null ? 1 : 0);
 
 /** Returns the parts after the changes. A datatype is no part: each save takes it from the database. */
@@ -371,6 +392,7 @@ export const acceptChanges = (compared: Compared, changes: readonly SourceChange
   let parts = compared.parts;
   for (const change of changes.toSorted((one, other) => rankOf(one) - rankOf(other))) {
     if (change.kind === 'new') parts = withAddition({ ...compared, parts }, change);
+    if (change.kind === 'leftOut') parts = leaveOut({ ...compared, parts }, change);
     if (change.kind === 'gone') parts = withoutGone(parts, change, compared.tables);
     if (change.kind === 'renamed' && change.newName !== null)
       parts = withNewName(parts, change, change.newName, compared.tables);

@@ -3,8 +3,9 @@
  * Pure. Nothing is decided here: a person accepts each change.
  */
 import { type Datamart, sameTable, type TableRef, type Tenancy, tableKey } from './datamart.js';
+import type { ReadSql } from './read-sql.js';
 import { nameTables, type RelationshipDraft, relationshipsOf } from './relationships.js';
-import type { SourceColumn, SourceTable } from './source-schema.js';
+import { offeredTables, type SourceColumn, type SourceTable } from './source-schema.js';
 import { type ColumnDraft, type SourceView, type TableDraft, tablesOf } from './tables.js';
 
 /** The parts of a datamart, as requests and definition files write them. */
@@ -20,10 +21,13 @@ export type Compared = {
   readonly parts: ModelParts;
   readonly stored: readonly SourceTable[];
   readonly tables: readonly SourceTable[];
+  /** Left out: SQL is searched for words. */
+  readonly readSql?: ReadSql | undefined;
 };
 
 export type SourceChange = {
-  readonly kind: 'new' | 'renamed' | 'gone' | 'retyped';
+  /** `leftOut` is no difference, but an answer to `new`: the column stays out of the datamart, and is not offered again. */
+  readonly kind: 'new' | 'renamed' | 'gone' | 'retyped' | 'leftOut';
   readonly table: TableRef;
   /** Null: the change is of the whole table. */
   readonly columnName: string | null;
@@ -136,7 +140,8 @@ const columnChanges = (
   const kept = new Set(real.map(({ name }) => name).filter((name) => datatypeIn(now, name) !== null));
   const taken = new Set(columns.map(({ name }) => name));
   const gone = placedOf(real, kept);
-  const fresh = placedOf(there, kept).filter(({ name }) => !taken.has(name));
+  const left = new Set(draft.leftOut ?? []);
+  const fresh = placedOf(there, kept).filter(({ name }) => !taken.has(name) && !left.has(name));
   const renames = renamesOf(gone, fresh);
   const found = new Set(renames.values());
   const retyped = real.filter(({ name, datatype }) => kept.has(name) && datatype !== null);
@@ -177,7 +182,8 @@ export const sourceChanges = ({ parts, stored, tables }: Compared): readonly Sou
   const isRead = ({ schemaName }: TableRef): boolean =>
     parts.tenancy?.tenancyLevel !== 'MULTI_DATABASE' || tables.some((table) => table.schemaName === schemaName);
   const listed = parts.tableList.map((draft) => ({ draft, ref: refOf(draft) })).filter(({ ref }) => isRead(ref));
-  const fresh = tables.filter((table) => !listed.some(({ ref }) => sameTable(ref, table)));
+  // A partition that a datamart names stays there. None is offered: its rows are those of the partitioned table.
+  const fresh = offeredTables(tables).filter((table) => !listed.some(({ ref }) => sameTable(ref, table)));
   const gone = listed.filter(({ ref }) => findIn(tables, ref) === undefined);
   const likeOf = ({ draft, ref }: (typeof gone)[number]) =>
     fresh.filter((table) => table.schemaName === ref.schemaName && isLike(draft, findIn(stored, ref), table));

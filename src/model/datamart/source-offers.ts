@@ -66,7 +66,7 @@ export const breaksOf = (compared: Compared, accepted: readonly SourceChange[], 
   const changes = sourceChanges(compared);
   const before: Typed = { parts: compared.parts, typed: typedWith(compared, changes, []) };
   const after: Typed = { parts: acceptChanges(compared, accepted), typed: typedWith(compared, changes, accepted) };
-  return breaksBetween(before, after, uses);
+  return breaksBetween(before, after, uses, compared.readSql ?? (() => undefined));
 };
 
 const cautions: Readonly<Partial<Record<DescribedOwnership['kind'], string>>> = {

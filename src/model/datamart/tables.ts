@@ -15,6 +15,7 @@ export type TableDraft = {
   readonly tenancyPath?: string | null | undefined;
   readonly through?: Through | null | undefined;
   readonly baseFilters?: readonly BaseFilter[] | null | undefined;
+  readonly leftOut?: readonly string[] | null | undefined;
   readonly isHide?: boolean | undefined;
   readonly label?: string | undefined;
   readonly wildcard?: string | null | undefined;
@@ -180,6 +181,7 @@ export const tablesOf = (
       tenancyPath: draft.tenancyPath ?? null,
       ...(draft.through == null ? {} : { through: draft.through }),
       ...(draft.baseFilters == null ? {} : { baseFilters: draft.baseFilters }),
+      ...(draft.leftOut == null || draft.leftOut.length === 0 ? {} : { leftOut: draft.leftOut }),
       isHide: draft.isHide ?? false,
       wildcard: draft.wildcard ?? null,
       columns: draft.columns.map((column) => columnOf(column, columns.get(column.name), before?.get(column.name))),

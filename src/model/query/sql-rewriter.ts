@@ -34,4 +34,6 @@ export type CheckedSql = {
   /** Tables of a SELECT, or columns of an expression. */
   readonly names: readonly (readonly string[])[];
   readonly isAggregate: boolean;
+  /** Of a SELECT: the text as its tree has it, without comments, tables and variables. Else empty. */
+  readonly written: string;
 };

@@ -310,6 +310,7 @@ export const sampleHandlers: Handlers = {
   proposeDashboardContent: async () => ({ layout: [], filters: [], metrics: [], gridMargin: [] }),
   tryDashboardContent: async () => [],
   listUnreadableMetrics: async () => [],
+  compareDatamart: async () => ({ offers: [], accepted: null }),
   listRefusedMetrics: async () => ({ metrics: [], refusal: null }),
   eraseClient: async () => ({
     dashboards: 1,

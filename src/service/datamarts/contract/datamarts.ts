@@ -51,6 +51,7 @@ const listedTable = z.object({
   tenancyPath: z.string().nullable(),
   through: through.optional().describe('Left out: rows do not belong to clients by a bridge.'),
   baseFilters: baseFilters.optional().describe('Conditions of every read of the table. Left out: there are none.'),
+  leftOut: z.array(z.string()).optional().describe('Columns that were left out on purpose. Left out: there are none.'),
   isHide: z.boolean(),
   wildcard: z.string().nullable(),
   datamartTableColumns: z.array(listedColumn),

@@ -126,6 +126,11 @@ export const table = z.strictObject({
     ),
   through: through.nullish(),
   baseFilters: baseFilters.nullish(),
+  leftOut: list(identifier, limits.columns)
+    .nullish()
+    .describe(
+      'Columns of the datasource that are left out on purpose. A comparison with the database does not offer them.',
+    ),
   isHide: z.boolean().optional(),
   label: text.optional(),
   wildcard: identifier.nullish().describe('Index pattern, for OpenSearch only.'),

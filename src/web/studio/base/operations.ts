@@ -18,6 +18,7 @@ export const routes = {
   listDatamarts: 'GET data-app/datamarts',
   createDatamart: 'POST data-app/datamarts',
   updateDatamart: 'PUT data-app/datamarts',
+  compareDatamart: 'POST data-app/datamarts/compare',
   getDatamartTenancy: 'GET data-app/datamarts/tenancy',
   checkDatamartExpression: 'POST data-app/datamarts/expressions/check',
   getSemanticLayer: 'GET data-app/datamarts/semantic-layer',

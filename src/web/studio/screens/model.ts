@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/model-editor.js';
 import '../parts/model-diagram.js';
+import '../parts/model-sync.js';
 import { baseFilterWords } from '../../../model/datamart/base-filter-words.js';
 import { amountWords } from '../../../model/datamart/money.js';
 import { options } from '../../base/options.js';
@@ -136,7 +137,8 @@ class ModelScreen extends Screen<Data> {
         const warnings = await this.#save(stored.model, saved ?? asRead(stored), detail);
         return ['The model is saved.', ...warnings].join(' ');
       });
-    return html`<studio-model-editor .api=${this.api} .model=${stored.model} .notes=${stored.notes} .saved=${saved} .tenancies=${tenancies} .keys=${keys}
+    return html`<studio-model-sync .api=${this.api} .model=${stored.model} @model-synced=${() => void this.reload()}></studio-model-sync>
+      <studio-model-editor .api=${this.api} .model=${stored.model} .notes=${stored.notes} .saved=${saved} .tenancies=${tenancies} .keys=${keys}
       .at=${this.#placeAt()} .isBusy=${this.isBusy} @model-change=${save}></studio-model-editor>`;
   }
 
