@@ -107,7 +107,7 @@ export class CardsCheck extends LitElement {
     if (isWhole(cards)) return html`<li class="profile">${badge('all', 'good')} ${text}.</li>`;
     return html`<li class="profile"><details><summary class="profile-line">${badge(refusal === null ? `${refused.length}` : 'none', 'warn')} ${text}</summary>
       ${refusal === null ? nothing : html`<p>${refusal}</p>`}
-      <ul>${refused.map((card) => html`<li><strong>${card.name}</strong> <span>${whyClosed(card)}</span></li>`)}</ul>
+      <ul>${refused.map((card) => html`<li><strong>${card.name}:</strong> <span>${whyClosed(card)}</span></li>`)}</ul>
     </details></li>`;
   }
 }

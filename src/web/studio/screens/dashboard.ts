@@ -166,7 +166,7 @@ class DashboardScreen extends Screen<Data> {
   #part(data: Data): TemplateResult {
     switch (this.#tab) {
       case 'view':
-        return this.#asUser(data);
+        return html`<studio-cards .api=${this.api} template=${data.template.dashboardId}></studio-cards>${this.#asUser(data)}`;
       case 'metrics':
         return this.#metrics(data);
       case 'new':
@@ -216,11 +216,10 @@ class DashboardScreen extends Screen<Data> {
     void import('../parts/why.js');
     void import('../parts/cards.js');
     const { seen, beside } = this;
-    const cards = html`<studio-cards .api=${this.api} template=${data.template.dashboardId}></studio-cards>`;
-    if (seen === undefined) return html`${cards}${this.#dashboardOf(data, seen)}`;
+    if (seen === undefined) return this.#dashboardOf(data, seen);
     if (readKeptViewer() === null)
-      return html`${cards}<div class="toolbar">${besideButton(seen.viewer)}${this.#widths()}</div>${this.#dashboardOf(data, seen)}`;
-    return html`${cards}<div class="toolbar"><button type="button" class="quiet" @click=${() => keepViewer(null)}>Show one user</button>
+      return html`<div class="toolbar">${besideButton(seen.viewer)}${this.#widths()}</div>${this.#dashboardOf(data, seen)}`;
+    return html`<div class="toolbar"><button type="button" class="quiet" @click=${() => keepViewer(null)}>Show one user</button>
         <span class="soft">Choose the user on the right by “View as”.</span></div>
       <div class="beside"><section>${this.#dashboardOf(data, beside)}</section><section>${this.#dashboardOf(data, seen)}</section></div>`;
   }
