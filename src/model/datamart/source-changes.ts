@@ -5,7 +5,7 @@
 import { type Datamart, sameTable, type TableRef, type Tenancy, tableKey } from './datamart.js';
 import type { ReadSql } from './read-sql.js';
 import { nameTables, type RelationshipDraft, relationshipsOf } from './relationships.js';
-import { offeredTables, type SourceColumn, type SourceTable } from './source-schema.js';
+import { offeredTables, type SourceTable } from './source-schema.js';
 import { type ColumnDraft, type SourceView, type TableDraft, tablesOf } from './tables.js';
 
 /** The parts of a datamart, as requests and definition files write them. */
@@ -208,28 +208,4 @@ export const sourceChanges = ({ parts, stored, tables }: Compared): readonly Sou
         return { ...plain, kind: 'new', table: { schemaName, tableName }, columnName: null };
       }),
   ];
-};
-
-/** A table of `listDatasourceTables`. */
-type ListedTable = Omit<SourceTable, 'foreignKeys'> & {
-  readonly columns: readonly SourceColumn[];
-  readonly foreignKeys: readonly {
-    readonly columns: readonly string[];
-    /** `schema.table`. */
-    readonly referencedTable: string;
-    readonly referencedColumns: readonly string[];
-  }[];
-};
-
-/** The tables of a listing. Keys that refer to tables outside the listing are left out. */
-export const sourceTablesOf = (listed: readonly ListedTable[]): readonly SourceTable[] => {
-  const byName = new Map(listed.map((table) => [`${table.schemaName}.${table.tableName}`, table]));
-  return listed.map((table) => ({
-    ...table,
-    foreignKeys: table.foreignKeys.flatMap(({ columns, referencedTable, referencedColumns }) => {
-      const to = byName.get(referencedTable);
-      if (to === undefined) return [];
-      return [{ columns, references: { schemaName: to.schemaName, tableName: to.tableName }, referencedColumns }];
-    }),
-  }));
 };
