@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import { withColumnRules } from '../../src/model/datamart/column-rules.js';
 import type { BaseFilter, Datamart, DatamartTable } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { systemClock } from '../../src/platform/work/time.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
@@ -174,6 +175,35 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await rowsOf({ ...definition, ...open })).toHaveLength(definition === byProduct ? 2 : 4);
       expect(await rowsOf({ ...definition, ...open }, { conditions: [token] })).toEqual([]);
     }
+  });
+
+  it('a joined row that a base filter leaves out makes no other joined row visible under a restriction', async () => {
+    const token = (predicate: Condition['predicate'], path = 'orders.id'): Condition => ({
+      ...condition(path, predicate),
+      ...{ restriction: 'always', isOfToken: true },
+    });
+    const open = { withoutBaseFilters: [tableRef('orders')] };
+    const byOrder = metric('lines', {
+      dimensions: [
+        { name: 'l', column: columnRef('lines.id') },
+        { name: 'o', column: columnRef('orders.id') },
+      ],
+      ...open,
+    });
+    // Line 3 is of order 3, which is a test: no row that counts makes it visible. Line 1 and 4 are of order 1.
+    const few = token({ kind: 'oneOf', values: [1, 3] });
+    expect(await rowsOf(byOrder)).toHaveLength(4);
+    expect(await rowsOf(byOrder, { conditions: [few] })).toEqual([
+      ['1', '1'],
+      ['4', '1'],
+    ]);
+    // The order itself is there, for the metric that is about such orders.
+    const orderIds = metric('orders', { dimensions: [{ name: 'o', column: columnRef('orders.id') }], ...open });
+    expect(await rowsOf(orderIds, { conditions: [few] })).toEqual([['1'], ['3']]);
+    // Nor does such a line answer for the order when a user asks by it.
+    const ofInk = [few, condition('lines.product', { kind: 'compare', operator: '=', value: 2 })];
+    expect(await rowsOf(orderIds, { conditions: ofInk })).toEqual([['1']]);
+    expect(await rowsOf({ ...inSql('SELECT id AS k FROM orders'), ...open }, { conditions: ofInk })).toEqual([['1']]);
   });
 
   it('a filter that fits no more is refused by a reason that hides its names from guests', async () => {

@@ -115,7 +115,7 @@ const aCase = fc.record({
   ),
   joins: fc.tuple(join, join, join),
   filtered: some,
-  open: some,
+  open: fc.oneof(some, fc.constant([...tableNames])),
   token: fc.option(
     fc.record({ team: fc.constantFrom('t1', 't2'), kind: fc.constantFrom('always', 'whereRead') } as const),
     {
@@ -179,30 +179,30 @@ const plainMartOf = (of: ACase): Datamart =>
   });
 
 /**
- * The tables whose base filters the metric leaves out. Tables by which a restriction reaches others stay filtered there, and
- * no other database has a table both with and without its rows; memberships are, since users need a row that passes.
+ * What is left of the world for the case. A row that only the metric reads, since it is without base filters, is there for
+ * itself: other rows need a row that passes.
  */
-const openOf = ({ open, token }: ACase): readonly TableName[] =>
-  token?.kind === 'always' ? open.filter((name) => name === 'memberships') : open;
-
-/** What is left of the world for the case. */
 const leftOf = (world: World, of: ACase): World => {
-  const { tenant, filtered, token } = of;
-  const open = openOf(of);
-  const isLeft = (name: TableName, row: Row): boolean =>
-    !filtered.includes(name) || open.includes(name) || passes(name, row);
-  const isBridge = (row: Row): boolean =>
-    row.org === tenant &&
-    (!filtered.includes('memberships') || passes('memberships', row)) &&
-    (token === null || row.team === token.team);
+  const { tenant, filtered, open, token } = of;
+  const isFiltered = (name: TableName, row: Row): boolean => !filtered.includes(name) || passes(name, row);
+  const isRead = (name: TableName, row: Row): boolean => open.includes(name) || isFiltered(name, row);
+  const isOfTeam = (row: Row): boolean => token === null || row.team === token.team;
+  const isBridge = (row: Row): boolean => row.org === tenant && isFiltered('memberships', row) && isOfTeam(row);
   const bridges = world.memberships.filter(isBridge);
+  const hasBridge = (row: Row): boolean => bridges.some(({ user_id }) => user_id !== null && user_id === row.id);
+  const users = world.users.filter(hasBridge);
+  // The token's condition reaches tasks and notes by rows that pass their base filters.
+  const isReached = token?.kind === 'always';
+  const isShown = (row: Row): boolean =>
+    !isReached || users.some((user) => user.id === row.assignee && isFiltered('users', user));
+  const tasks = world.tasks.filter((row) => row.org === tenant && isShown(row));
+  const isOfTask = (row: Row): boolean =>
+    !isReached || tasks.some((task) => task.id === row.task_id && isFiltered('tasks', task));
   return {
-    users: world.users.filter(
-      (row) => isLeft('users', row) && bridges.some((bridge) => bridge.user_id !== null && bridge.user_id === row.id),
-    ),
-    memberships: world.memberships.filter((row) => isLeft('memberships', row)),
-    tasks: world.tasks.filter((row) => isLeft('tasks', row)),
-    notes: world.notes.filter((row) => isLeft('notes', row)),
+    users: users.filter((row) => isRead('users', row)),
+    memberships: world.memberships.filter((row) => isRead('memberships', row) && (!isReached || isOfTeam(row))),
+    tasks: (isReached ? tasks : world.tasks).filter((row) => isRead('tasks', row)),
+    notes: world.notes.filter((row) => isRead('notes', row) && isOfTask(row)),
   };
 };
 
@@ -220,7 +220,7 @@ const dataOf = (world: World, owners: World['tasks']): readonly TableData[] => [
 ];
 
 const definitionOf = (of: ACase): MetricDefinition => {
-  const withoutBaseFilters = openOf(of).map(tableRef);
+  const withoutBaseFilters = of.open.map(tableRef);
   if (of.ask === 'sql') {
     return {
       ...{ kind: 'sql', chart: { type: 'table' }, sql: of.statement, dimensions: [{ name: 'k' }] },
@@ -280,6 +280,8 @@ export const judgeBridges = async (
     tally.answered += 1;
     if (under.answer.length > 1) tally.several += 1;
   }
+  // SQL cannot join by a column that is not named, and the other database joins by a copy of it.
+  if ('refused' in under && under.refused === 'restriction-sql-condition' && !of.named.includes('id')) return;
   const [a, b] = [JSON.stringify(under), JSON.stringify(on)];
   if (a !== b)
     throw new Error(`a bridge or base filter shows something else than a database without the rest\n  ${a}\n  ${b}`);

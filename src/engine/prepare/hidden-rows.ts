@@ -8,6 +8,7 @@ import {
   type TableRef,
   tableKey,
 } from '../../model/datamart/datamart.js';
+import { isAmong } from '../../model/datamart/tenancy-steps.js';
 import type { Queries } from '../custom/queries.js';
 import type { Custom } from '../custom/read-custom.js';
 import { type Dialect, nameInLeaf, type Side, type Sql } from '../dialect/dialect.js';
@@ -123,24 +124,27 @@ export const withTests = (leaf: Leaf, { tests, testsBeneath }: HiddenTests): Lea
 });
 
 /**
- * Adds tests so that custom columns are computed on visible rows only. An expression that fails on a hidden row's
- * value would reveal that the row exists.
+ * Adds tests to the leaves that must hold visible rows only, where joins would come too late: those with custom columns,
+ * since an expression that fails on a hidden row's value would reveal that the row exists; and all of a metric that is
+ * without base filters, since a row that it alone reads must not make the rows visible that it is joined with.
  */
-const computeVisible = (
+const hideEarly = (
   leaves: readonly Leaf[],
   { datamart, storedOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'storedOf' | 'conditions' | 'whereRead'>,
+  unfiltered: readonly TableRef[],
 ): { readonly leaves: readonly Leaf[]; readonly beyond: readonly Leaf[] } => {
   const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
   const beyond: Leaf[] = [];
   if (restrictions.length === 0) return { leaves, beyond };
-  const hiding = { storedOf, prefix: 'gl_computed_semi', datamart };
-  const compute = (leaf: Leaf, index: number): Leaf => {
-    if (leaf.computed === undefined) return leaf;
+  const hiding = { storedOf, prefix: 'gl_early_semi', datamart };
+  const isOpen = leaves.length > 1 && leaves.some((leaf) => isAmong(unfiltered, leaf.table));
+  const hide = (leaf: Leaf, index: number): Leaf => {
+    if (leaf.computed === undefined && !isOpen) return leaf;
     const name = leaf.name ?? leafName(index);
     return withTests(leaf, testsOfHidden(hiding, beyond, { table: leaf.table, name }, restrictions));
   };
   return {
-    leaves: leaves.map(compute),
+    leaves: leaves.map(hide),
     beyond: beyond.map((leaf) => ({ ...leaf, ...testsOfLeaf(whereRead, leaf.table) })),
   };
 };
@@ -194,13 +198,21 @@ export const withBridges = (
   return [...tested, ...bridges];
 };
 
-/** The plan with its custom columns, barriers where expressions read a leaf, and the leaves of conditions in SQL. */
-export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom, resolved: Resolved): Plan => {
+/**
+ * The plan with its custom columns, barriers where expressions read a leaf, and the leaves of conditions in SQL.
+ * `unfiltered`: the tables whose base filters the metric's author left out.
+ */
+export const withCustom = (
+  plan: Plan,
+  { columns, expressions, queries }: Custom,
+  resolved: Resolved,
+  unfiltered: readonly TableRef[],
+): Plan => {
   const own = plan.leaves.map((leaf): Leaf => {
     const computed = columns.get(tableKey(leaf.table));
     return computed === undefined && expressions.size === 0 ? leaf : { ...leaf, computed, isBarrier: true };
   });
-  const { leaves, beyond } = computeVisible(own, resolved);
+  const { leaves, beyond } = hideEarly(own, resolved, unfiltered);
   const all = withBridges([...leaves, ...beyond, ...leavesOfQueries(queries, resolved)], resolved);
   return { ...plan, leaves: [...all.slice(0, own.length), ...withComputed(all.slice(own.length), columns)] };
 };

@@ -111,7 +111,8 @@ const createScoping =
   ) =>
   (planned: Plan): Scoped => {
     const source = { datamart, catalog: stored, maskKey, withoutBaseFilters };
-    const scoped = scopeToTenant(withCustom(planned, custom, asked), tenant, source);
+    const whole = withCustom(planned, custom, asked, withoutBaseFilters ?? []);
+    const scoped = scopeToTenant(whole, tenant, source);
     return { scoped, compiled: compile(scoped, dialect), page: planned.page };
   };
 

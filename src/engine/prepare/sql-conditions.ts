@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely';
 import { findTable, qualifiedName, sameTable, type TableRef, tableKey } from '../../model/datamart/datamart.js';
+import { isAmong } from '../../model/datamart/tenancy-steps.js';
 import type { SqlContext } from '../custom/context.js';
 import type { Naming, Statement } from '../custom/statement.js';
 import type { Dialect, Sql } from '../dialect/dialect.js';
@@ -15,7 +16,15 @@ import { findPath, isAmbiguous, isMultiplying, isReachable, type Step } from '..
 import type { Columns, ResolvedCondition } from '../question/resolve.js';
 import { chainsOf, growTree, walk } from '../question/restriction-tree.js';
 import { markOf } from '../sql/expressions.js';
-import { groupByTable, type HiddenTests, isHiddenGroup, planChain, testSql, testsOfHidden } from './hidden-rows.js';
+import {
+  groupByTable,
+  type HiddenTests,
+  isHiddenGroup,
+  planChain,
+  testSql,
+  testsOfHidden,
+  withTests,
+} from './hidden-rows.js';
 
 export type Restrictions = {
   readonly leaves: readonly Leaf[];
@@ -30,6 +39,8 @@ type Source = Pick<Columns, 'storedOf'> & {
   readonly context: SqlContext;
   readonly statement: Statement;
   readonly nameOf: Naming;
+  /** The tables whose base filters the metric's author left out. */
+  readonly unfiltered: readonly TableRef[];
 };
 type Block = NonNullable<Statement['block']>;
 
@@ -57,12 +68,11 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
     withoutNames(isHidden, () => assertAlone(source, table));
     writes.push(...own.map((condition) => (dialect: Dialect) => shownTestSql(source, dialect, shown.alias, condition)));
   }
-  const { leaves, chains } = planSemiJoins(source, far);
-  const hidden = planHidden(
-    source,
-    leaves,
-    conditions.filter(({ restriction }) => restriction === 'always'),
-  );
+  const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
+  const asked = planSemiJoins(source, far);
+  const { chains } = asked;
+  const leaves = hideAsked(source, asked.leaves, restrictions);
+  const hidden = planHidden(source, leaves, restrictions);
   return {
     leaves,
     write: (dialect) => [...writes, ...chains].map((write) => write(dialect)),
@@ -104,6 +114,25 @@ const planHidden = (
       return [tableKey(table), testsOfHidden(hiding, leaves, { table, name: nameOf(table) }, others)];
     }),
   );
+};
+
+/**
+ * Excludes hidden rows from the tables along which a condition of the user is tested, where a row that only this metric
+ * reads could make them visible.
+ */
+const hideAsked = (
+  { unfiltered, statement, context, storedOf }: Source,
+  asked: readonly Leaf[],
+  restrictions: readonly ResolvedCondition[],
+): Leaf[] => {
+  if (!statement.tables.some((table) => isAmong(unfiltered, table))) return [...asked];
+  const hiding = { storedOf, datamart: context.datamart, prefix: 'gl_asked_semi' };
+  const beyond: Leaf[] = [];
+  const hide = (leaf: Leaf): Leaf =>
+    leaf.isAlwaysFiltered === true || leaf.name === undefined
+      ? leaf
+      : withTests(leaf, testsOfHidden(hiding, beyond, { table: leaf.table, name: leaf.name }, restrictions));
+  return [...asked.map(hide), ...beyond];
 };
 
 /** Begins the names of these leaves. */

@@ -88,7 +88,8 @@ const planSql = async (context: SqlContext, question: SqlQuestion) => {
     (table) => statement.tables.some((read) => sameTable(read, table)),
     (condition) => resolveCondition(condition, found, queries),
   );
-  const restrictions = restrict({ context, statement, storedOf: found.storedOf, nameOf }, held.conditions);
+  const unfiltered = definition.withoutBaseFilters ?? [];
+  const restrictions = restrict({ context, statement, storedOf: found.storedOf, nameOf, unfiltered }, held.conditions);
   const whereRead = (leaf: Leaf): Leaf => ({ ...leaf, ...testsOfLeaf(held.whereRead, leaf.table) });
   const visible = (leaf: Leaf): Leaf =>
     withTests({ ...leaf, isMarked: restrictions.isMarked(leaf.table) }, restrictions.testsOf(leaf.table));

@@ -6,7 +6,7 @@ import type { Field, Join, Leaf, LeafTest, SemiJoin, Test, Where } from '../plan
 import { predicateSql } from '../sql/predicates.js';
 import { findPath, isMultiplying, joinTree, type Step } from './paths.js';
 import type { Resolved, ResolvedCondition, ResolvedTree } from './resolve.js';
-import { type Chain, chainsOf, growTree, isHiddenChain, isOfToken, type Way, walk } from './restriction-tree.js';
+import { type Chain, chainsOf, growTree, isHiddenChain, type Way, walk } from './restriction-tree.js';
 
 /** The rows of a metric: its joined tables under all conditions, before aggregation. */
 export type RowSet = {
@@ -161,10 +161,9 @@ const createSemiJoins = (resolved: Resolved, leafOf: (table: TableRef) => number
     const tests: Test[] = [];
     const nested: SemiJoin[] = [];
     let near = start;
-    const isAlwaysFiltered = isOfToken(chain) || undefined;
     for (const { step, conditions, branches } of chain) {
       const leaf = taken + leaves.length;
-      leaves.push({ ...asLeaf(step.far), isHidden, isAlwaysFiltered });
+      leaves.push({ ...asLeaf(step.far), isHidden });
       joins.push({
         near: { leaf: near, column: resolved.storedOf(step.near) },
         far: { leaf, column: resolved.storedOf(step.far) },
