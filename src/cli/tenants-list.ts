@@ -2,7 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import type { AnswerOf } from '../platform/http/interface/callable.js';
 import { gatewayCommand, printJson, readCount } from './kit/declare.js';
-import { tableText } from './kit/terminal.js';
+import { shellText, tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
 import { nameColumn, readTenantNames, type TenantNames, withName } from './tenant-names.js';
 
@@ -25,7 +25,7 @@ const write = ({ tenants, next }: Answer, names: TenantNames): void => {
     dashboards.map(describe).join(', '),
   ]);
   console.log(tableText(['TENANT', ...title, 'STATE', 'OUTCOME', 'DASHBOARDS'], rows));
-  if (next !== null) console.log(`\nThere are more: --after ${next}`);
+  if (next !== null) console.log(`\nThere are more: --after ${shellText(next)}`);
 };
 
 const { state, outcome } = listTenantsCommand.input.shape;

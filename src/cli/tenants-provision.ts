@@ -6,7 +6,7 @@ import type { AnswerOf } from '../platform/http/interface/callable.js';
 import { mapBounded } from '../platform/work/bounded.js';
 import { collect, gatewayCommand } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
-import { createProgress } from './kit/terminal.js';
+import { createProgress, shellText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
 
 type Tenant = AnswerOf<typeof provisionTenantsCommand>['tenants'][number];
@@ -72,7 +72,7 @@ const runAll = async ({ asked, url, isJson }: Options, first: string | undefined
     const page: AnswerOf<typeof provisionTenantsCommand> = await callGateway(provisionTenantsCommand, input, url);
     tally.add(page.tenants);
     after = page.next ?? undefined;
-    if (after !== undefined) console.error(`to go on from here: --after ${after}`);
+    if (after !== undefined) console.error(`to go on from here: --after ${shellText(after)}`);
   } while (after !== undefined);
   return tally.end();
 };

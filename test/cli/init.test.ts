@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { ignoreFile, policyFile, policyTestFile, type Setup, settingsFile } from '../../src/cli/init/files.js';
@@ -52,6 +53,49 @@ describe.each(presetNames)('the files for the login provider %s', (login) => {
     expect(issuers).toMatchObject([
       { issuer: 'https://login.example.com', algorithms: loadPreset(login).issuer.algorithms, audience: 'app' },
     ]);
+  });
+});
+
+describe('the files for a restriction by any column', () => {
+  const setupFor = (name: string, claim: string, tenant: string): Setup => ({
+    name: 'shop',
+    dashboard: { id: 'overview', title: 'Overview' },
+    connection: { datasourceType: 'DUCKDB', path: '/data/shop.duckdb' },
+    ...{ port: 3000, origin: 'https://app.example.com', claim, tenants: [tenant], login: null },
+    restricted: {
+      name,
+      dataType: 'string',
+      applyOnTables: [{ schemaName: 'main', tableName: 't', columnName: 'c', dataType: 'string' }],
+    },
+  });
+  // Names that are words of CEL or YAML, other claims, or no identifiers.
+  const hard = ['roles', 'exp', 'sub', 'in', 'true', 'null', '2nd level', 'Kind: a', 'a, b', '{x}', "it's", 'a # b'];
+  const name = fc.oneof(
+    fc.constantFrom(...hard, 'tenant_id', 'Статус', 'é', '-', '*', '|', '? a'),
+    fc.string({ minLength: 1, maxLength: 12 }),
+  );
+
+  test('the policy passes the tests beside it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'guestlist-claims-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const passes = async (setup: Setup): Promise<void> => {
+      await writeFile(join(folder, 'policy.yaml'), policyFile(setup));
+      await writeFile(join(folder, 'policy.test.yaml'), policyTestFile(setup));
+      const { code, out, err } = await runCli(['policy', 'test', 'policy.test.yaml'], { cwd: folder });
+      expect([code, out + err]).toEqual([0, expect.stringContaining('5 tests')]);
+    };
+    const claim = fc.constantFrom('tenant_id', 'org', 'user_roles');
+    await fc.assert(
+      fc.asyncProperty(name, claim, fc.constantFrom('acme', '7', 'a: b, {c}', 'é"'), (called, of, tenant) =>
+        passes(setupFor(called, of, tenant)),
+      ),
+      { numRuns: 40, examples: hard.map((one) => [one, 'tenant_id', 'acme']) },
+    );
+  });
+
+  test.each(['roles', 'exp', '1st', 'in'])('a tenant in the claim %s is refused', async (claim) => {
+    const { code, err } = await runCli(['init', '--yes', '--claim', claim]);
+    expect([code, err]).toEqual([2, expect.stringContaining('no name that has another meaning')]);
   });
 });
 

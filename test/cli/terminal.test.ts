@@ -1,10 +1,11 @@
 /** Colours, tables and progress: on a terminal, without one, and with NO_COLOR. */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createProgress, paint, tableText, withProgress } from '../../src/cli/kit/terminal.js';
+import { createProgress, paint, shellText, tableText, withProgress } from '../../src/cli/kit/terminal.js';
 
 const entry = join(fileURLToPath(new URL('../..', import.meta.url)), 'bin/guestlist.mjs');
 
@@ -57,4 +58,17 @@ test('progress is one line on a terminal that is gone at the end, also after an 
   createProgress(file).say('1 of 2');
   createProgress(file).end();
   expect(file.written).toEqual([]);
+});
+
+test('a shell reads a printed argument as the name that it is', () => {
+  const read = (argument: string) =>
+    execFileSync('sh', ['-c', `printf '%s|' --flag ${argument}`], { encoding: 'utf8' });
+  expect(['public.orders', 'a=b,c'].map(shellText)).toEqual(['public.orders', 'a=b,c']);
+  const name = fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom(...`aZ1 '"$\`\\*;|&<>()!#~{}[]?\té`) });
+  fc.assert(
+    fc.property(name, (text) => {
+      expect(read(shellText(text))).toBe(`--flag|${text}|`);
+    }),
+    { numRuns: 40, examples: [["it's $(id)"], ['~'], ['-x']] },
+  );
 });

@@ -74,16 +74,33 @@ export const ignoreFile = (before: string): string => {
   return `${before}${gap}${missing.join('')}`;
 };
 
-/** The claim that the restriction reads: `category_name` for a filter of that name. */
-const claimOf = ({ name }: DashboardFilter): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+/** Names that are no claim of one tenant's user: claims with another meaning, and words of CEL. */
+const takenNames: ReadonlySet<string> = new Set(
+  `roles iss sub aud exp nbf iat jti true false null in as break const continue else for function if import let loop
+package namespace return var void while`.split(/\s+/),
+);
 
-const restrictionText = (filter: DashboardFilter): string => `
+/** Whether sessions may hold the tenant, or what a user is restricted to, in a claim of this name. */
+export const isFreeClaim = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !takenNames.has(name);
+
+/** The claim that the restriction reads: `category_name` for a filter of that name. */
+const claimOf = ({ name }: DashboardFilter, claim: string): string => {
+  const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+  return isFreeClaim(plain) && plain !== claim ? plain : `user_${plain}${claim === `user_${plain}` ? '_' : ''}`;
+};
+
+/** A text as YAML that may stand in a flow collection too. JSON is YAML. */
+const quoted = (value: string): string => JSON.stringify(value);
+const restrictionName = ({ name }: DashboardFilter): string =>
+  quoted(`restricted users see one ${name.toLowerCase()} only`);
+
+const restrictionText = (filter: DashboardFilter, claim: string): string => `
 restrictions: # every restriction whose \`when\` is true APPLIES, to all that is granted
-  - name: restricted users see one ${filter.name.toLowerCase()} only
+  - name: ${restrictionName(filter)}
     when: '"restricted" in user.roles'
     restrict:
       dashboardFilters:
-        ${text(filter.name)}: user.claims.${claimOf(filter)}
+        ${quoted(filter.name)}: user.claims.${claimOf(filter, claim)}
 `;
 
 const sessionText = ({ login, claim, restricted }: Setup): string =>
@@ -91,7 +108,7 @@ const sessionText = ({ login, claim, restricted }: Setup): string =>
     ? `session: # which claims your sessions have, which of them is the tenant, and which holds the roles
   claims:
     ${claim}: string
-    roles: list<string>${restricted === null ? '' : `\n    ${claimOf(restricted)}: string`}
+    roles: list<string>${restricted === null ? '' : `\n    ${claimOf(restricted, claim)}: string`}
   tenant: claims.${claim}
   roles: "has(claims.roles) ? claims.roles : []"
 `
@@ -100,7 +117,7 @@ const sessionText = ({ login, claim, restricted }: Setup): string =>
 `;
 
 export const policyFile = (setup: Setup): string => {
-  const { name, dashboard, restricted } = setup;
+  const { name, dashboard, claim, restricted } = setup;
   return `# Who sees what. The package's docs explain each field: reference/policies.md.
 version: 1
 dataApp: ${text(name)}
@@ -121,7 +138,7 @@ rules: # every rule whose \`when\` is true ADDS what it grants
     grant:
       templates: [${dashboard.id}]
       permissions: [isShowDashboardName]
-${restricted === null ? '' : restrictionText(restricted)}`;
+${restricted === null ? '' : restrictionText(restricted, claim)}`;
 };
 
 /** A session of the tenant, as YAML. JSON is YAML: a number stays text. */
@@ -130,10 +147,10 @@ const userText = ({ login, claim }: Setup, sub: string, tenant: string): string 
 
 const restrictedTests = ({ dashboard, claim, restricted }: Setup, tenant: string): string => {
   if (restricted === null) return '';
-  const filter = text(restricted.name);
+  const filter = quoted(restricted.name);
   return `
-  - name: a restricted user sees one ${restricted.name.toLowerCase()} only
-    user: { sub: sam, ${claim}: ${tenant}, roles: [restricted], ${claimOf(restricted)}: some }
+  - name: ${quoted(`a restricted user sees one ${restricted.name.toLowerCase()} only`)}
+    user: { sub: sam, ${claim}: ${tenant}, roles: [restricted], ${claimOf(restricted, claim)}: some }
     expect:
       tenant: ${tenant}
       templates: [${dashboard.id}]
@@ -142,7 +159,7 @@ const restrictedTests = ({ dashboard, claim, restricted }: Setup, tenant: string
 
   - name: a restricted user whose session does not say which one sees nothing
     user: { sub: sam, ${claim}: ${tenant}, roles: [restricted] }
-    expect: { denied: POLICY_UNDECIDED, by: restricted users see one ${restricted.name.toLowerCase()} only }
+    expect: { denied: POLICY_UNDECIDED, by: ${restrictionName(restricted)} }
 `;
 };
 
@@ -185,10 +202,10 @@ export const pageLines = (
   Object.assign(document.querySelector('#numbers'), { token, dashboardId: embeds[0].id });
 </script>`;
 
-const restrictedLink = ({ restricted }: Setup): string =>
+const restrictedLink = ({ restricted, claim }: Setup): string =>
   restricted === null
     ? ''
-    : ` To try the restriction, add \`&roles=restricted&${claimOf(restricted)}=…\` to the address.`;
+    : ` To try the restriction, add \`&roles=restricted&${claimOf(restricted, claim)}=…\` to the address.`;
 
 /** The function of the page that signs a session. Of a provider: the claims that its session in the organization has. */
 const sessionOf = ({ login, claim, tenants }: Setup): string => {

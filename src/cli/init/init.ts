@@ -34,6 +34,7 @@ import {
   environmentFile,
   hostPageFile,
   ignoreFile,
+  isFreeClaim,
   pageLines,
   policyFile,
   policyTestFile,
@@ -81,8 +82,8 @@ const assertFresh = (folder: string): void => {
 };
 
 const readClaim = (text: string): string => {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return text;
-  throw new InvalidArgumentError('Give letters, digits and _.');
+  if (isFreeClaim(text)) return text;
+  throw new InvalidArgumentError('Give letters, digits and _, and no name that has another meaning, such as roles.');
 };
 
 const readPort = (text: string): number => {

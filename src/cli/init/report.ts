@@ -6,7 +6,7 @@ import { amountWords } from '../../model/datamart/money.js';
 import type { ProposedBaseFilter, ProposedBridge } from '../../model/datamart/source-proposals.js';
 import { grainOf, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { TableOwnership } from '../../model/datamart/table-ownership.js';
-import { printable, tableText } from '../kit/terminal.js';
+import { printable, shellText, tableText } from '../kit/terminal.js';
 import { bridgeFlag } from './bridges.js';
 import type { Paths } from './ways.js';
 
@@ -63,11 +63,11 @@ const openBridge = (draft: Draft, bridge: ProposedBridge): readonly string[] => 
   if (throughOf(draft, bridge) != null) return [];
   const more =
     bridge.askedColumns.length === 0 ? '' : `; it also has ${bridge.askedColumns.join(', ')}, to be named like these`;
-  return [`  ${bridge.reason}: --through ${bridgeFlag(bridge)}${more}`];
+  return [`  ${bridge.reason}: --through ${shellText(bridgeFlag(bridge))}${more}`];
 };
 
 const filterLine = ({ filter, reason, ...table }: ProposedBaseFilter, flag: string): string =>
-  `  ${qualifiedName(table)}: ${baseFilterWords(filter)} (${reason}); ${flag} ${qualifiedName(table)}`;
+  `  ${qualifiedName(table)}: ${baseFilterWords(filter)} (${reason}); ${flag} ${shellText(qualifiedName(table))}`;
 
 /** The columns that are read as amounts of money. */
 const amountLines = ({ datamart: { tables } }: Draft): readonly string[] =>
@@ -83,7 +83,7 @@ const chosenWays = ({ owned }: Draft, chosen: Paths, given: Paths): readonly str
   owned
     .map(({ table }) => qualifiedName(table))
     .filter((name) => chosen.has(name) && !given.has(name))
-    .map((name) => `  ${name} by ${chosen.get(name)}; another: --tenancy-path ${name}=RELATIONSHIP`);
+    .map((name) => `  ${name} by ${chosen.get(name)}; another: --tenancy-path ${shellText(`${name}=RELATIONSHIP`)}`);
 
 /** The names in it are those of the database. */
 const printableLine = (text: string): string => printable(text).replaceAll('\n', '\uFFFD');
@@ -131,7 +131,8 @@ export const draftReport = (draft: Draft, plan: Plan): string => {
   const { leftOut, leftOutColumns, secondWays } = draft;
   const kept = draft.owned.map((one) => [qualifiedName(one.table), ownerOf(one)]);
   const out = leftOut.map(({ table, reason, ways }) => {
-    const fix = ways.length === 0 ? '' : `: --tenancy-path ${qualifiedName(table)}=${ways[0]?.relationshipName}`;
+    const fix =
+      ways.length === 0 ? '' : `: --tenancy-path ${shellText(`${qualifiedName(table)}=${ways[0]?.relationshipName}`)}`;
     return [qualifiedName(table), `LEFT OUT: ${reason}${fix}`];
   });
   const columns = leftOutColumns.map(({ column, reason }) => [column, `column left out: ${reason}`]);
@@ -153,7 +154,9 @@ export const draftReport = (draft: Draft, plan: Plan): string => {
         .map(({ relationshipName, child }) => `  ${relationshipName} → ${child.tableName}`),
     ),
     section('Rows of tenants refer to these tables. If ALL tenants may read every row of one, share it:', [
-      ...(lists.length === 0 ? [] : [`  --shared ${lists.map(({ table }) => qualifiedName(table)).join(',')}`]),
+      ...(lists.length === 0
+        ? []
+        : [`  --shared ${shellText(lists.map(({ table }) => qualifiedName(table)).join(','))}`]),
     ]),
     ...rowsReport(draft, plan),
   ].join('');

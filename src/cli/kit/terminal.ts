@@ -25,6 +25,10 @@ const stateStyles: ReadonlyMap<string, Style> = new Map([
 /** Names come from the database or from other people: a terminal must not run what they contain. */
 export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, '\uFFFD');
 
+/** An argument that people paste into a shell: in quotes, unless a shell reads it as it is. */
+export const shellText = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 const paintLine = (line: string): string => {
   const [word = ''] = line.split(' ', 1);
   const style = stateStyles.get(word);

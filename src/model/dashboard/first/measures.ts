@@ -4,12 +4,12 @@ import type { ColumnRef } from '../../datamart/datamart.js';
 import type { Measure } from '../metric.js';
 import type { TableFacts } from './facts.js';
 
-/** Words of a name as a label: `ship_country` is `Ship country`, and `is_billable` is `Billable`. */
+/** Words of a name as a label: `ship_country` is `Ship country`, and `is_billable` is `Billable`. A name without words stays as it is. */
 export const labelOf = (name: string): string =>
   capital(
     wordsOf(name)
       .join(' ')
-      .replace(/^is (?=.)/, ''),
+      .replace(/^is (?=.)/, '') || name,
   );
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
