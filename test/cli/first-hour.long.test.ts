@@ -13,13 +13,14 @@ import { parseEnv } from 'node:util';
 import express from 'express';
 import jwt from 'jsonwebtoken';
 import pg from 'pg';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fleetStatements } from '../fixtures/fleet-database.js';
 import { helpdeskStatements } from '../fixtures/helpdesk-database.js';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
 import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
-import { begin, readMetrics, run, stop, urlOf } from './init-suite.js';
+import { begin, loginAt, readMetrics, run, stop, urlOf } from './init-suite.js';
 
 type Row = readonly unknown[];
 type Source = {
@@ -96,9 +97,18 @@ type World = {
   readonly isThere: boolean;
   readonly open: () => Promise<Source>;
   readonly flags: readonly string[];
-  /** The rows of each chart by hand, for a tenant. */
-  readonly statements: (tenant: number) => Readonly<Record<string, string>>;
+  /** The rows of each chart by hand, for a tenant; for the head of a department, of the one that `where` keeps. */
+  readonly statements: (tenant: number, where?: string) => Readonly<Record<string, string>>;
+  readonly head: {
+    readonly claims: Readonly<Record<string, string>>;
+    readonly where: string;
+    /** Charts whose rows have no department, and what init says of them. */
+    readonly hidden: readonly string[];
+    readonly told: string;
+  };
 };
+
+const several = 'tenant_ids';
 
 const helpdesk: World = {
   kind: 'a help desk on PostgreSQL',
@@ -106,8 +116,17 @@ const helpdesk: World = {
   open: openHelpdesk,
   // The statements count every row, deleted ones and tests too.
   flags: ['--without-base-filter', 'tickets'],
-  statements: (tenant) => {
-    const tickets = `(SELECT * FROM support.tickets WHERE account_id = ${tenant})`;
+  head: {
+    claims: { department: 'Billing' },
+    where: "department = 'Billing'",
+    hidden: [
+      ...['Revenue (cents)', 'Monthly fee (cents)', 'Revenue (cents) by month', 'Revenue (cents) by method'],
+      'Monthly fee (cents) by tier',
+    ],
+    told: 'rows of finance.payments and support.tickets have only core.accounts in common',
+  },
+  statements: (tenant, where = 'true') => {
+    const tickets = `(SELECT * FROM support.tickets WHERE account_id = ${tenant} AND ${where})`;
     const logs = `support."WorkLogs" l JOIN ${tickets} t ON t.id = l."ticketId"`;
     const contracts = `(SELECT * FROM finance.contracts WHERE account_id = ${tenant})`;
     const payments = `finance.payments p JOIN ${contracts} c ON c.id = p.contract_id`;
@@ -131,9 +150,10 @@ const fleet: World = {
   isThere: await isMysqlThere(),
   open: openFleet,
   // The statements count every row, deleted ones and tests too.
-  flags: ['--without-base-filter', 'vehicles,trips'],
-  statements: (tenant) => {
-    const vehicles = `(SELECT v.*, d.region FROM vehicles v JOIN depots d ON d.id = v.depot_id WHERE d.company_id = ${tenant})`;
+  flags: ['--without-base-filter', 'vehicles,trips', '--restrict-by', 'region'],
+  head: { claims: { region: 'North' }, where: "d.region = 'North'", hidden: [], told: 'depots.region' },
+  statements: (tenant, where = 'true') => {
+    const vehicles = `(SELECT v.*, d.region FROM vehicles v JOIN depots d ON d.id = v.depot_id WHERE d.company_id = ${tenant} AND ${where})`;
     const trips = `trips t JOIN ${vehicles} v ON v.id = t.vehicle_id`;
     const fuel = `fuel_purchases f JOIN ${vehicles} v ON v.id = f.vehicle_id`;
     const incidents = `incidents i JOIN trips t ON t.id = i.trip_id JOIN ${vehicles} v ON v.id = t.vehicle_id`;
@@ -161,10 +181,11 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-for (const { kind, isThere, open, flags, statements } of [helpdesk, fleet]) {
+for (const { kind, isThere, open, flags, statements, head } of [helpdesk, fleet]) {
   describe.runIf(isThere)(`with ${kind}`, () => {
     let source: Source;
     let folder: string;
+    let told: string;
     let serving: ReturnType<typeof begin>;
     let url: string;
     let host: Awaited<ReturnType<typeof openHost>>;
@@ -174,8 +195,10 @@ for (const { kind, isThere, open, flags, statements } of [helpdesk, fleet]) {
       folder = await mkdtemp(join(tmpdir(), 'guestlist-first-hour-'));
       const port = await freePort();
       const given = ['--database', source.url, '--origin', host.origin, '--port', String(port), ...flags];
+      given.push('--claim-of-several', several);
       const { code, output } = await run(folder, 'init', '--yes', ...given);
       expect([code, output]).toEqual([0, expect.stringContaining('10 charts')]);
+      told = output;
       serving = begin(folder, ['serve']);
       url = await urlOf(serving);
       const lines = output.slice(output.lastIndexOf('<script type="module" src='));
@@ -192,19 +215,57 @@ for (const { kind, isThere, open, flags, statements } of [helpdesk, fleet]) {
       await source.drop();
     });
 
-    test.each([1, 2, 3])('each chart of tenant %i has the numbers that SQL by hand gives', async (tenant) => {
-      const metrics = await readMetrics(folder, url, { tenant_id: String(tenant) }, host.origin);
-      const expected = statements(tenant);
-      const byHand = metrics.filter(([name]) => !name.startsWith('Latest'));
+    const expectRows = async (
+      read: Awaited<ReturnType<typeof readMetrics>>,
+      expected: Readonly<Record<string, string>>,
+    ) => {
+      const byHand = read.filter(([name]) => !name.startsWith('Latest'));
       expect(byHand.map(([name]) => name).toSorted()).toEqual(Object.keys(expected).toSorted());
       for (const [name, rows] of byHand) {
         const wanted = await source.ask(expected[name] ?? '');
         expect([name, inOrder(rows.map((row) => Object.values(row)))]).toEqual([name, inOrder(wanted)]);
       }
+    };
+    const read = (claims: object, asked: object = {}) => readMetrics(folder, url, claims, host.origin, asked);
+
+    test.each([1, 2, 3])('each chart of tenant %i has the numbers that SQL by hand gives', async (tenant) => {
+      await expectRows(await read({ tenant_id: String(tenant) }), statements(tenant));
     });
 
-    test('a person who is logged in to the host sees all ten charts on its page, and nobody else does', async () => {
-      if (!hasChromium()) return;
+    const headOf = (tenant: number) => ({ tenant_id: String(tenant), roles: ['restricted'], ...head.claims });
+
+    test.each([1, 2, 3])(
+      'the head of a department of tenant %i sees its numbers, and no chart of others',
+      async (tenant) => {
+        const wanted = Object.entries(statements(tenant, head.where)).filter(([name]) => !head.hidden.includes(name));
+        const metrics = await read(headOf(tenant));
+        await expectRows(metrics, Object.fromEntries(wanted));
+        expect(metrics).toHaveLength(10 - head.hidden.length);
+      },
+    );
+
+    test('init says which charts a restricted user does not see, and why', () => {
+      const [, said = ''] = told.split('Users with the role "restricted" see one ');
+      expect(said).toContain(head.told);
+      for (const name of head.hidden) expect(said).toContain(name);
+    });
+
+    test('a reseller sees the tenants of the session, one at a time, and no other', async () => {
+      const reseller = { [several]: ['1', '2'] };
+      const { status, body } = await loginAt(folder, url, reseller, host.origin);
+      expect([status, body.error?.code, body.error?.tenants?.map(({ id }) => id)]).toEqual([
+        403,
+        'NO_TENANT',
+        ['1', '2'],
+      ]);
+      for (const tenant of [1, 2])
+        await expectRows(await read(reseller, { tenant: String(tenant) }), statements(tenant));
+      expect((await loginAt(folder, url, reseller, host.origin, { tenant: '3' })).status).toBe(403);
+      const restricted = { ...reseller, roles: ['restricted'], ...head.claims };
+      expect(await read(restricted, { tenant: '2' })).toEqual(await read(headOf(2)));
+    });
+
+    const onPage = async (claims: object, work: (page: Page) => Promise<void>): Promise<void> => {
       const browser = await launchChromium();
       const context = await browser.newContext({ viewport: { width: 1200, height: 2400 } });
       const page = await context.newPage();
@@ -212,17 +273,52 @@ for (const { kind, isThere, open, flags, statements } of [helpdesk, fleet]) {
       page.on('pageerror', ({ message }) => errors.push(message));
       try {
         expect((await page.goto(host.origin))?.status()).toBe(401);
-        const claims = JSON.stringify({ sub: 'ann', tenant_id: '1' });
-        await page.goto(`${host.origin}/login?claims=${encodeURIComponent(claims)}`);
-        const ready = page.locator('guestlist-card section[aria-busy="false"]');
-        await expect.poll(() => ready.count(), { timeout: 60_000 }).toBe(10);
+        await page.goto(`${host.origin}/login?claims=${encodeURIComponent(JSON.stringify(claims))}`);
+        await work(page);
         expect(await page.locator('guestlist-card [role="alert"]').count()).toBe(0);
         expect(errors).toEqual([]);
-        const seen = process.env.SCREENSHOTS;
-        if (seen !== undefined) await page.screenshot({ path: join(seen, `first-hour-${kind.split(' ')[1]}.png`) });
       } finally {
         await context.close();
       }
+    };
+    const expectCards = async (page: Page, count: number): Promise<void> => {
+      const ready = page.locator('guestlist-card section[aria-busy="false"]');
+      await expect.poll(() => ready.count(), { timeout: 60_000 }).toBe(count);
+    };
+    const picture = async (page: Page, of: string): Promise<void> => {
+      const seen = process.env.SCREENSHOTS;
+      if (seen !== undefined) await page.screenshot({ path: join(seen, `first-hour-${kind.split(' ')[1]}-${of}.png`) });
+    };
+
+    test('a person who is logged in to the host sees all ten charts on its page, and nobody else does', async () => {
+      if (!hasChromium()) return;
+      await onPage({ sub: 'ann', tenant_id: '1' }, async (page) => {
+        await expectCards(page, 10);
+        await picture(page, 'all');
+      });
+    });
+
+    test('on the same page, the head of a department sees the charts that have one', async () => {
+      if (!hasChromium()) return;
+      await onPage({ sub: 'sam', ...headOf(1) }, async (page) => {
+        await expectCards(page, 10 - head.hidden.length);
+        await picture(page, 'head');
+      });
+    });
+
+    test('on the same page, a reseller chooses between the tenants', async () => {
+      if (!hasChromium()) return;
+      await onPage({ sub: 'rita', [several]: ['1', '2'] }, async (page) => {
+        const choice = page.locator('guestlist-dashboard label.tenants select');
+        await choice.waitFor({ timeout: 60_000 });
+        const values = await choice.locator('option').evaluateAll((all) => all.map((one) => one.getAttribute('value')));
+        expect(values.filter(Boolean).toSorted()).toEqual(['1', '2']);
+        await choice.selectOption('2');
+        await expectCards(page, 10);
+        await picture(page, 'reseller');
+        await choice.selectOption('1');
+        await expectCards(page, 10);
+      });
     });
 
     test('the policy that init wrote passes its own tests', async () => {

@@ -165,22 +165,29 @@ export const stop = async (serving: Serving | undefined): Promise<void> => {
   if (serving !== undefined && serving.child.exitCode === null) await once(serving.child, 'close');
 };
 
-export const loginAt = async (folder: string, url: string, claims: object, from = origin) => {
+export const loginAt = async (folder: string, url: string, claims: object, from = origin, body: object = {}) => {
   const { GUESTLIST_HOST_JWT_SECRET: secret = '' } = parseEnv(await readFile(join(folder, 'guestlist.env'), 'utf8'));
-  return openWith(url, jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 }), from);
+  return openWith(url, jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 }), from, body);
+};
+
+type EmbedTokenAnswer = {
+  readonly token: string;
+  readonly embeds: readonly { readonly id: string }[];
+  readonly error?: { readonly code: string; readonly tenants?: readonly { readonly id: string }[] };
 };
 
 /** Asks for a token with a signed session, from a page of this origin. */
-export const openWith = (url: string, session: string, from = origin) =>
-  request<{ token: string; embeds: { id: string }[] }>(`${url}/embed-token`, {
+export const openWith = (url: string, session: string, from = origin, body: object = {}) =>
+  request<EmbedTokenAnswer>(`${url}/embed-token`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${session}`, origin: from },
+    headers: { authorization: `Bearer ${session}`, origin: from, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
   });
 
 type AnswerRow = Readonly<Record<string, unknown>>;
 /** The rows of every metric of the first dashboard, by the metric's name. */
-export const readMetrics = async (folder: string, url: string, claims: object, from = origin) => {
-  const { status, body, headers } = await loginAt(folder, url, claims, from);
+export const readMetrics = async (folder: string, url: string, claims: object, from = origin, asked: object = {}) => {
+  const { status, body, headers } = await loginAt(folder, url, claims, from, asked);
   expect([status, headers.get('access-control-allow-origin')]).toEqual([200, from]);
   const id = body.embeds[0]?.id ?? '';
   const dashboard = await get<{ data: { metrics: { metricId: string; name: string }[] } }>(

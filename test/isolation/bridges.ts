@@ -115,7 +115,7 @@ const aCase = fc.record({
   ),
   joins: fc.tuple(join, join, join),
   filtered: some,
-  open: fc.oneof(some, fc.constant([...tableNames])),
+  open: fc.oneof(some, fc.constant<TableName[]>([...tableNames])),
   token: fc.option(
     fc.record({ team: fc.constantFrom('t1', 't2'), kind: fc.constantFrom('always', 'whereRead') } as const),
     {

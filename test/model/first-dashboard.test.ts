@@ -1,11 +1,13 @@
 /** What is proposed as a first dashboard where no row was read. */
 import { describe, expect, test } from 'vitest';
 import { factsWithoutRows } from '../../src/model/dashboard/first/facts.js';
-import { firstDashboard, layOut } from '../../src/model/dashboard/first/first-dashboard.js';
+import { type FirstMetric, firstDashboard, layOut, metricOf } from '../../src/model/dashboard/first/first-dashboard.js';
+import { restrictionChoices } from '../../src/model/dashboard/first/restriction.js';
+import { rolesOf } from '../../src/model/dashboard/first/roles.js';
 import type { Datamart, DatamartTable } from '../../src/model/datamart/datamart.js';
 import type { SourceTable } from '../../src/model/datamart/source-schema.js';
 import type { TableOwnership } from '../../src/model/datamart/table-ownership.js';
-import { byClients, table } from '../engine/world.js';
+import { byClients, relationship, table } from '../engine/world.js';
 
 const sales = table(
   'sales',
@@ -36,11 +38,15 @@ const owned = (one: DatamartTable): TableOwnership => ({
   table: one,
   tenancy: { kind: 'column', columnName: 'client' },
 });
+const factsOf = (datamart: Datamart, ...ownerships: TableOwnership[]) =>
+  factsWithoutRows(
+    datamart,
+    ownerships,
+    (ref) => datamart.tables.filter(({ tableName }) => tableName === ref.tableName).map(sourceOf)[0],
+  );
 const propose = (...ownerships: TableOwnership[]) => {
-  const tables = ownerships.map((one) => one.table);
-  const find = (ref: { tableName: string }) =>
-    tables.filter(({ tableName }) => tableName === ref.tableName).map(sourceOf)[0];
-  return firstDashboard(mart(...tables), factsWithoutRows(mart(...tables), ownerships, find));
+  const datamart = mart(...ownerships.map((one) => one.table));
+  return firstDashboard(datamart, factsOf(datamart, ...ownerships));
 };
 
 describe('a first dashboard without facts of rows', () => {
@@ -84,4 +90,66 @@ describe('a first dashboard without facts of rows', () => {
     expect(propose({ ...owned(vault), table: { ...vault, isHide: true } })).toEqual({ metrics: [], filters: [] });
     expect(JSON.stringify(propose(owned(sales), unreadable))).not.toContain('vault');
   });
+});
+
+describe('the restriction of a first dashboard', () => {
+  // Tickets have a department and logs; payments belong to the same clients.
+  const tickets = table(
+    'tickets',
+    { id: 'BIGINT', client: 'VARCHAR', opened: 'TIMESTAMP', department: 'VARCHAR' },
+    'client',
+  );
+  const logs = table('logs', { id: 'BIGINT', ticket: 'BIGINT', logged: 'TIMESTAMP', minutes: 'BIGINT' });
+  const payments = table(
+    'payments',
+    { id: 'BIGINT', client: 'VARCHAR', paid: 'TIMESTAMP', amount: 'BIGINT' },
+    'client',
+  );
+  const clients = table('clients', { id: 'VARCHAR', name: 'VARCHAR' });
+  const toOne = (of: string, to: string) => ({ ...relationship(of, to), cardinality: 'ManyToOne' as const });
+  const datamart: Datamart = {
+    ...mart(clients, tickets, logs, payments),
+    relationships: [
+      toOne('tickets.client', 'clients.id'),
+      toOne('payments.client', 'clients.id'),
+      toOne('logs.ticket', 'tickets.id'),
+    ],
+  };
+  const chart = (name: string, from: DatamartTable): FirstMetric => ({
+    ...{ metricId: name, name, shape: 'value' },
+    definition: metricOf({ from: { schemaName: from.schemaName, tableName: from.tableName } }),
+  });
+  const dashboard = {
+    metrics: [chart('Tickets', tickets), chart('Minutes', logs), chart('Revenue', payments)],
+    filters: [],
+  };
+  const facts = factsOf(datamart, owned(tickets), owned(payments), {
+    table: logs,
+    tenancy: { kind: 'column', columnName: 'client' },
+  });
+
+  test('is the category that narrows most charts, and hides those that it says nothing of', () => {
+    const [best] = restrictionChoices(datamart, facts, dashboard);
+    expect(best).toMatchObject({
+      column: 'main.tickets.department',
+      restriction: {
+        filter: { name: 'Department' },
+        hidden: [
+          { name: 'Revenue', reason: 'rows of main.payments and main.tickets have only main.clients in common' },
+        ],
+      },
+    });
+  });
+
+  test('reaches rows from above: a ticket by its logs, but no payment by the tickets of its client', () => {
+    const byLogs = { ...dashboard, metrics: [chart('Tickets', tickets)] };
+    expect(restrictionChoices(datamart, facts, byLogs)[0]?.restriction.hidden).toEqual([]);
+    expect(restrictionChoices(datamart, facts, { ...dashboard, metrics: [chart('Revenue', payments)] })).toEqual([]);
+  });
+});
+
+test('the date in the key of a partitioned table is the date of its rows', () => {
+  const key = (primaryKey: readonly string[]) => rolesOf(mart(sales), sales, primaryKey).dates;
+  expect(key(['id', 'sold_at'])).toEqual(['sold_at']);
+  expect(key(['sold_at'])).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** The texts of the files that `init` writes. Pure. */
 import { stringify } from 'yaml';
 import type { DashboardFilter } from '../../model/dashboard/dashboard.js';
+import type { FirstRestriction } from '../../model/dashboard/first/restriction.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import type { Login } from './login.js';
 
@@ -15,8 +16,10 @@ export type Setup = {
   readonly claim: string;
   /** The provider whose sessions are used; null: the host signs sessions itself. */
   readonly login: Login | null;
-  /** The filter that the policy's first restriction narrows; null: the dashboard has none. */
-  readonly restricted: DashboardFilter | null;
+  /** Name of the claim that lists the tenants of a user who has several; null: each user has one. */
+  readonly claimOfSeveral: string | null;
+  /** What the policy's restriction narrows users to; null: the dashboard has no category. */
+  readonly restricted: FirstRestriction | null;
   readonly tenants: readonly string[];
 };
 
@@ -84,9 +87,13 @@ package namespace return var void while`.split(/\s+/),
 export const isFreeClaim = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !takenNames.has(name);
 
 /** The claim that the restriction reads: `category_name` for a filter of that name. */
-const claimOf = ({ name }: DashboardFilter, claim: string): string => {
+const claimOf = (
+  { name }: DashboardFilter,
+  { claim, claimOfSeveral }: Pick<Setup, 'claim' | 'claimOfSeveral'>,
+): string => {
+  const isFree = (one: string): boolean => isFreeClaim(one) && one !== claim && one !== claimOfSeveral;
   const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, '_');
-  return isFreeClaim(plain) && plain !== claim ? plain : `user_${plain}${claim === `user_${plain}` ? '_' : ''}`;
+  return [plain, `user_${plain}`, `own_${plain}`].find(isFree) ?? `users_own_${plain}`;
 };
 
 /** A text as YAML that may stand in a flow collection too. JSON is YAML. */
@@ -94,30 +101,51 @@ const quoted = (value: string): string => JSON.stringify(value);
 const restrictionName = ({ name }: DashboardFilter): string =>
   quoted(`restricted users see one ${name.toLowerCase()} only`);
 
-const restrictionText = (filter: DashboardFilter, claim: string): string => `
+/** Charts that the category says nothing of are hidden from restricted users, and the filter from all. */
+const restrictionText = (setup: Setup, { filter, hidden }: FirstRestriction): string => {
+  const { dashboard } = setup;
+  const name = quoted(filter.name);
+  const lost = hidden.map((one) => quoted(one.name)).join(', ');
+  const hides =
+    hidden.length === 0
+      ? ''
+      : `      hideMetrics: # charts whose rows have none
+        ${dashboard.id}: [${lost}]
+  - name: the filter does not narrow every chart, so nobody chooses by it
+    when: "true"
+    restrict:
+      hideDashboardFilters: [${name}]
+`;
+  return `
 restrictions: # every restriction whose \`when\` is true APPLIES, to all that is granted
   - name: ${restrictionName(filter)}
     when: '"restricted" in user.roles'
     restrict:
       dashboardFilters:
-        ${quoted(filter.name)}: user.claims.${claimOf(filter, claim)}
-`;
+        ${name}: user.claims.${claimOf(filter, setup)}
+${hides}`;
+};
 
-const sessionText = ({ login, claim, restricted }: Setup): string =>
-  login === null
+const tenantText = (claim: string, several: string | null): string =>
+  several === null ? `claims.${claim}` : quoted(`has(claims.${several}) ? claims.${several} : [claims.${claim}]`);
+
+const sessionText = (setup: Setup): string => {
+  const { login, claim, claimOfSeveral, restricted } = setup;
+  return login === null
     ? `session: # which claims your sessions have, which of them is the tenant, and which holds the roles
   claims:
-    ${claim}: string
-    roles: list<string>${restricted === null ? '' : `\n    ${claimOf(restricted, claim)}: string`}
-  tenant: claims.${claim}
+    ${claim}: string${claimOfSeveral === null ? '' : `\n    ${claimOfSeveral}: list<string>`}
+    roles: list<string>${restricted === null ? '' : `\n    ${claimOf(restricted.filter, setup)}: string`}
+  tenant: ${tenantText(claim, claimOfSeveral)}
   roles: "has(claims.roles) ? claims.roles : []"
 `
     : `session: # claims, tenant and roles of ${login.provider}; what is given beside it replaces its part
   preset: ${login.preset}
 `;
+};
 
 export const policyFile = (setup: Setup): string => {
-  const { name, dashboard, claim, restricted } = setup;
+  const { name, dashboard, restricted } = setup;
   return `# Who sees what. The package's docs explain each field: reference/policies.md.
 version: 1
 dataApp: ${text(name)}
@@ -138,30 +166,65 @@ rules: # every rule whose \`when\` is true ADDS what it grants
     grant:
       templates: [${dashboard.id}]
       permissions: [isShowDashboardName]
-${restricted === null ? '' : restrictionText(restricted, claim)}`;
+${restricted === null ? '' : restrictionText(setup, restricted)}`;
 };
 
 /** A session of the tenant, as YAML. JSON is YAML: a number stays text. */
 const userText = ({ login, claim }: Setup, sub: string, tenant: string): string =>
   JSON.stringify({ sub, ...(login === null ? { [claim]: tenant } : login.claimsOf(tenant)) });
 
-const restrictedTests = ({ dashboard, claim, restricted }: Setup, tenant: string): string => {
+/** What a policy test expects beside the grant of every user. */
+const hiddenFilters = ({ restricted }: Setup): readonly string[] =>
+  restricted === null || restricted.hidden.length === 0
+    ? []
+    : [`hideDashboardFilters: [${quoted(restricted.filter.name)}]`];
+
+const restrictedTests = (setup: Setup, tenant: string): string => {
+  const { dashboard, claim, restricted } = setup;
   if (restricted === null) return '';
-  const filter = quoted(restricted.name);
+  const { filter, hidden } = restricted;
+  const lost = hidden.map(({ name }) => quoted(name)).join(', ');
+  const expected = [
+    `dashboardFilters: { ${quoted(filter.name)}: some }`,
+    ...hiddenFilters(setup),
+    ...(hidden.length === 0 ? [] : [`hideMetrics: { ${dashboard.id}: [${lost}] }`]),
+  ];
   return `
-  - name: ${quoted(`a restricted user sees one ${restricted.name.toLowerCase()} only`)}
-    user: { sub: sam, ${claim}: ${tenant}, roles: [restricted], ${claimOf(restricted, claim)}: some }
+  - name: ${quoted(`a restricted user sees one ${filter.name.toLowerCase()} only`)}
+    user: { sub: sam, ${claim}: ${tenant}, roles: [restricted], ${claimOf(filter, setup)}: some }
     expect:
       tenant: ${tenant}
       templates: [${dashboard.id}]
       permissions: [isShowDashboardName]
-      restrictions: { dashboardFilters: { ${filter}: some } }
+      restrictions: { ${expected.join(', ')} }
 
   - name: a restricted user whose session does not say which one sees nothing
     user: { sub: sam, ${claim}: ${tenant}, roles: [restricted] }
-    expect: { denied: POLICY_UNDECIDED, by: ${restrictionName(restricted)} }
+    expect: { denied: POLICY_UNDECIDED, by: ${restrictionName(filter)} }
 `;
 };
+
+const severalTests = ({ dashboard, claimOfSeveral, ...setup }: Setup, tenant: string): string => {
+  if (claimOfSeveral === null) return '';
+  const user = `user: { sub: rita, ${claimOfSeveral}: [${tenant}, another] }`;
+  return `
+  - name: a user of several tenants sees the chosen one
+    ${user}
+    body: { tenant: ${tenant} }
+    expect:
+      tenant: ${tenant}
+      templates: [${dashboard.id}]
+      permissions: [isShowDashboardName]${restrictionsText(hiddenFilters({ dashboard, claimOfSeveral, ...setup }))}
+
+  - name: a user of several tenants chooses among them only
+    ${user}
+    body: { tenant: third }
+    expect: { denied: NO_TENANT }
+`;
+};
+
+const restrictionsText = (expected: readonly string[]): string =>
+  expected.length === 0 ? '' : `\n      restrictions: { ${expected.join(', ')} }`;
 
 export const policyTestFile = (setup: Setup): string => {
   const { dashboard, tenants } = setup;
@@ -175,7 +238,7 @@ tests:
     expect:
       tenant: ${tenant}
       templates: [${dashboard.id}]
-      permissions: [isShowDashboardName]
+      permissions: [isShowDashboardName]${restrictionsText(hiddenFilters(setup))}
 
   - name: a session without a tenant sees nothing
     user: { sub: nobody }
@@ -185,7 +248,7 @@ tests:
     user: ${user}
     body: { tenant: another }
     expect: { denied: NO_TENANT }
-${restrictedTests(setup, tenant)}`;
+${restrictedTests(setup, tenant)}${severalTests(setup, tenant)}`;
 };
 
 /** The lines that a host's page needs. `yourSessionJwt` is the session that the host's backend signed. */
@@ -194,18 +257,20 @@ export const pageLines = (
 ): string => `<script type="module" src="${serviceUrl}/elements.js"></script>
 <guestlist-dashboard id="numbers"></guestlist-dashboard>
 <script type="module">
-  const answer = await fetch('${serviceUrl}/embed-token', {
-    method: 'POST',
-    headers: { authorization: \`Bearer \${yourSessionJwt}\` },
-  });
-  const { token, embeds } = await answer.json();
-  Object.assign(document.querySelector('#numbers'), { token, dashboardId: embeds[0].id });
+  document.querySelector('#numbers').getToken = async (asked) => {
+    const answer = await fetch('${serviceUrl}/embed-token', {
+      method: 'POST',
+      headers: { authorization: \`Bearer \${yourSessionJwt}\`, 'content-type': 'application/json' },
+      body: JSON.stringify(asked),
+    });
+    return answer.json();
+  };
 </script>`;
 
-const restrictedLink = ({ restricted, claim }: Setup): string =>
-  restricted === null
+const restrictedLink = (setup: Setup): string =>
+  setup.restricted === null
     ? ''
-    : ` To try the restriction, add \`&roles=restricted&${claimOf(restricted, claim)}=…\` to the address.`;
+    : ` To try the restriction, add \`&roles=restricted&${claimOf(setup.restricted.filter, setup)}=…\` to the address.`;
 
 /** The function of the page that signs a session. Of a provider: the claims that its session in the organization has. */
 const sessionOf = ({ login, claim, tenants }: Setup): string => {
@@ -245,7 +310,7 @@ const page = \`<!doctype html>
 <title>My application</title>
 <style>body { font: 15px system-ui, sans-serif; margin: 0; padding: 1rem 2rem; background: #f4f5f7 } nav a { margin-right: 1rem }</style>
 <nav>Tenant: \${tenants.map((id) => \`<a href="/?tenant=\${encodeURIComponent(id)}">\${id.replace(/[&<>"]/g, '')}</a>\`).join('')}</nav>
-\${lines.join('\\n').replace('const answer', \`const yourSessionJwt = await (await fetch('/session' + location.search)).text();\\n  const answer\`)}\`;
+\${lines.join('\\n').replace('const answer', \`const yourSessionJwt = await (await fetch('/session' + location.search)).text();\\n    const answer\`)}\`;
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url, 'http://localhost');

@@ -58,6 +58,7 @@ import {
   withoutTables,
 } from './questions.js';
 import { draftReport, tablesReport } from './report.js';
+import { chooseRestriction, restrictionReport, withRestriction } from './restrict.js';
 import { nameOf, placeOf, readDatabaseUrl, urlExamples } from './source.js';
 import { askCharts, askTables } from './wanted.js';
 import { askWays, readPaths } from './ways.js';
@@ -274,7 +275,7 @@ const closingWords = (
   setup: Setup,
   { dashboard, refused }: Tried,
 ): string => `${dashboard.metrics.length} charts: ${dashboard.metrics.map(({ name }) => name).join('; ')}
-${refused.map((line) => printable(`left out, since it cannot be asked: ${line}\n`)).join('')}
+${refused.map((line) => printable(`left out, since it cannot be asked: ${line}\n`)).join('')}${printable(restrictionReport(setup.restricted))}
 Written: guestlist.yaml, guestlist.env (secrets), policy.yaml, policy.test.yaml, definitions/, host-page.mjs, data/
 
 ${setup.port === usualPort ? '' : `Guestlist will listen on port ${setup.port}.\n`}
@@ -290,11 +291,19 @@ ${pageLines(serviceUrlOf(setup))}
 This is the set-up with one gateway: \`guestlist serve\` runs gateway and service. To mount the gateway in your own server
 instead, run \`guestlist serve --only service\`, and see docs/explanation/replicas.md.`;
 
-type Given = Flags & LoginFlags & { readonly claim: string; readonly port?: number; readonly yes?: true };
+type Given = Flags &
+  LoginFlags & {
+    readonly claim: string;
+    readonly claimOfSeveral?: string;
+    readonly restrictBy?: string;
+    readonly port?: number;
+    readonly yes?: true;
+  };
 
 const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServiceToken): Promise<void> => {
   const folder = resolve('.');
   assertFresh(folder);
+  if (claim === values.claimOfSeveral) throw new WrongCall(`--claim-of-several ${claim}: name another than --claim`);
   const port = await choosePort(values.port);
   const asking = await askingOf(yes);
   const login = await askLogin(asking, values);
@@ -306,10 +315,11 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
       say('trying the charts on your data');
       return tryDashboard(source.ask, chosen);
     });
-    const tried = { ...all, dashboard: await askCharts(asking, values, all.dashboard) };
+    const wanted = await askCharts(asking, values, all.dashboard);
     // What says in a provider's session that a user is restricted, only the host knows.
     const restricted =
-      login === null ? (tried.dashboard.filters.find(({ dataType }) => dataType === 'string') ?? null) : null;
+      login === null ? chooseRestriction(values.restrictBy, chosen.draft.datamart, chosen.facts, wanted) : null;
+    const tried = { ...all, dashboard: withRestriction(wanted, restricted) };
     const setup: Setup = {
       name: nameOf(connection),
       dashboard: { id: 'overview', title: 'Overview' },
@@ -317,6 +327,7 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
       port,
       origin,
       claim,
+      claimOfSeveral: values.claimOfSeveral ?? null,
       login,
       restricted,
       tenants: chosen.facts.tenants,
@@ -365,6 +376,12 @@ A table whose rows have no tenant is left out, and init says why. Without a term
     .option('--without <chart>', 'a chart to leave out of the dashboard, by its name (repeatable)', collect)
     .option('--origin <origin>', `where your pages run; ${trialOrigin} if left out`)
     .option('--claim <name>', 'the claim of your sessions that holds the tenant', readClaim, 'tenant_id')
+    .option(
+      '--claim-of-several <name>',
+      'the claim that lists the tenants of a user who has several and chooses',
+      readClaim,
+    )
+    .option('--restrict-by <column>', 'the category of which restricted users see one value; the best if left out')
     .option('--login <provider>', `your login provider: ${presetNames.join(', ')}`, readLogin)
     .option('--issuer <iss>', 'with --login: the iss of its tokens')
     .option('--audience <aud>', 'with --login: the aud of its tokens')

@@ -111,8 +111,8 @@ const createScoping =
   ) =>
   (planned: Plan): Scoped => {
     const source = { datamart, catalog: stored, maskKey, withoutBaseFilters };
-    const whole = withCustom(planned, custom, asked, withoutBaseFilters ?? []);
-    const scoped = scopeToTenant(whole, tenant, source);
+    const unfiltered = withoutBaseFilters ?? [];
+    const scoped = scopeToTenant(withCustom(planned, custom, asked, unfiltered), tenant, source);
     return { scoped, compiled: compile(scoped, dialect), page: planned.page };
   };
 

@@ -97,12 +97,13 @@ export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: re
   const { schemaName, tableName } = table;
   const plain = table.columns
     .filter(({ columnName }) => !isKeyColumn({ schemaName, tableName, columnName }, datamart, table))
-    .filter(({ columnName }) => !primaryKey.includes(columnName))
     .map((column) => ({
       columnName: column.columnName,
       kind: columnKind(column) ?? 'other',
       words: wordsOf(column.columnName),
-    }));
+    }))
+    // The key of a partitioned table holds the date by which it is divided, and that is when a row happened.
+    .filter(({ columnName, kind }) => !primaryKey.includes(columnName) || (kind === 'date' && primaryKey.length > 1));
   const namesOf = (columns: typeof plain): readonly string[] => columns.map(({ columnName }) => columnName);
   const numbers = plain.filter(
     ({ kind, words }) => ['integer', 'number'].includes(kind) && !isReference(words) && !has(words, numberless),
