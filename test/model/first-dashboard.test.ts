@@ -153,3 +153,14 @@ test('the date in the key of a partitioned table is the date of its rows', () =>
   expect(key(['id', 'sold_at'])).toEqual(['sold_at']);
   expect(key(['sold_at'])).toEqual([]);
 });
+
+test('the latest rows have a second date, and not the one of their last change', () => {
+  const dates = (second: string) =>
+    propose(
+      owned(table('sales', { id: 'BIGINT', client: 'VARCHAR', sold_at: 'TIMESTAMP', [second]: 'TIMESTAMP' }, 'client')),
+    )
+      .metrics.filter(({ shape }) => shape === 'table')
+      .flatMap(({ definition }) => definition.dimensions.map(({ column }) => column?.columnName));
+  expect(dates('due_on')).toContain('due_on');
+  expect(dates('last_update')).not.toContain('last_update');
+});

@@ -11,7 +11,7 @@ import type { Dimension, Measure, VisualDefinition } from '../metric.js';
 import type { Facts, TableFacts } from './facts.js';
 import { type Group, groupsOf, reachable } from './groups.js';
 import { amountLabel, amountOf, columnOf, countOf, hasOwnTotal, labelOf, totalOf } from './measures.js';
-import { isPersonTable, isStage, namesRows } from './roles.js';
+import { isPersonTable, isStage, isTimeOfWriting, namesRows } from './roles.js';
 
 export type FirstMetric = {
   readonly metricId: string;
@@ -328,7 +328,9 @@ const latestMetric = (datamart: Datamart, facts: Facts, { timeline }: Subject): 
   const date = dateOf(timeline);
   if (date === undefined) return [];
   const name = `Latest ${labelOf(timeline.table.tableName).toLowerCase()}`;
-  const otherDates = timeline.roles.dates.filter((one) => one !== date && timeline.spans.has(one));
+  const otherDates = timeline.roles.dates.filter(
+    (one) => one !== date && timeline.spans.has(one) && !isTimeOfWriting(one),
+  );
   // What is the same in every row of a tenant tells that tenant nothing.
   const varied = timeline.roles.categories.filter((one) => (timeline.distinct.get(one) ?? 0) > 1);
   const [called] = timeline.table.columns.map(({ columnName }) => columnName).filter(isNumberOrName(timeline));

@@ -123,6 +123,11 @@ export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: re
   };
 };
 
+const upkeep = new Set('updated update modified changed synced last'.split(' '));
+
+/** Whether the date says when the row was last written, which tells readers nothing of what happened. */
+export const isTimeOfWriting = (columnName: string): boolean => has(wordsOf(columnName), upkeep);
+
 /** Whether a table of this name holds people, or who belongs to what: no events that are counted over time. */
 export const isPersonTable = (tableName: string): boolean =>
   isPerson(tableName) || singularName(tableName).endsWith('membership');
