@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     };
   };
 
-  it('keeps few rows of a long list in the on.page, by pointer and keyboard, and never claims to list all', async () => {
+  it('keeps few rows of a long list in the page, by pointer and keyboard, and never claims to list all', async () => {
     await showDashboard();
     offerMany();
     await on.page.getByRole('button', { name: /^State/ }).click();

@@ -213,7 +213,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     expect(await share()).not.toBe('99%');
   });
 
-  it('fails card by card, reports it to the on.page, and retries on demand', async () => {
+  it('fails card by card, reports it to the page, and retries on demand', async () => {
     on.bench.service.control.override = ({ path }) =>
       path.includes('delayByHour/query') ? refusal('METRIC_QUERY_ERROR', 'The query took too long.') : undefined;
     await showDashboard();
@@ -337,7 +337,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await on.page.getByText('The dashboard has no metric nothing for this guest.').waitFor();
   });
 
-  it('takes the base URL from the attribute, the on.page, or the script', async () => {
+  it('takes the base URL from the attribute, the page, or the script', async () => {
     await on.page.evaluate(`window.dbn = { baseUrl: ${JSON.stringify(`${on.bench.service.url}/elsewhere`)} }`);
     await mount(on.page, 'guestlist-dashboard', { token: 'guest-LAX-1', 'dashboard-id': 'delays--LAX' });
     await until(() => requests('/elsewhere/api/v2/guest/dashboards/').length).toBe(1);

@@ -82,6 +82,8 @@ describe.skipIf(!hasChromium())('a session of several tenants in a browser', { t
     await settled();
     await pick('CA');
     await until(() => new URL(on.page.url()).search).toContain('CA');
+    await until(() => JSON.stringify(requests('/guest/').map(({ body }) => body ?? ''))).toContain('CA');
+    await settled();
     on.bench.service.control.requests.length = 0;
     const held = gate();
     heldBack.set('ATL', held.opened);

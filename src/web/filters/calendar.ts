@@ -20,17 +20,10 @@ const calendarStyles = css`
     justify-content: space-between;
     min-height: 30px;
   }
-  .head > :only-child {
-    margin: 0 auto;
-  }
   h4 {
     margin: 0;
     font-size: 13px;
     font-weight: 600;
-  }
-  .next svg,
-  .previous svg {
-    display: block;
   }
   :host(:dir(rtl)) .icon svg {
     transform: scaleX(-1);
@@ -80,20 +73,6 @@ const calendarStyles = css`
     min-height: 18px;
     margin: 4px 0 0;
     font-size: 12px;
-  }
-  @media (max-width: 760px) {
-    .months > :nth-child(2) {
-      display: none;
-    }
-    .months > :only-child .next,
-    .months > :first-child .next {
-      display: grid;
-    }
-  }
-  @media (min-width: 761px) {
-    .months > :first-child .next {
-      visibility: hidden;
-    }
   }
 `;
 
@@ -180,16 +159,16 @@ export class Calendar extends LitElement {
     const names = Array.from({ length: 7 }, (_, place) => ((first + place - 1) % 7) + 1);
     return html`<div>
       <div class="head">
-        ${at === 0 ? html`<button class="icon previous" part="icon-button" type="button" aria-label=${text('Previous month')} @click=${turn(-1)}>${previousIcon}</button>` : html`<span></span>`}
+        ${at === 0 ? html`<button class="icon" part="icon-button" type="button" aria-label=${text('Previous month')} @click=${turn(-1)}>${previousIcon}</button>` : html`<span></span>`}
         <h4 aria-live="polite">${title}</h4>
-        ${isLast ? html`<button class="icon next" part="icon-button" type="button" aria-label=${text('Next month')} @click=${turn(1)}>${nextIcon}</button>` : html`<span></span>`}
+        ${isLast ? html`<button class="icon" part="icon-button" type="button" aria-label=${text('Next month')} @click=${turn(1)}>${nextIcon}</button>` : html`<span></span>`}
       </div>
       <table role="grid" aria-label=${`${this.label}, ${title}`} @keydown=${this.#keydown}>
         <thead>
           <tr>${names.map((day) => this.#weekday(day))}</tr>
         </thead>
         <tbody>
-          ${weeksOf(month, first).map((week) => html`<tr>${week.map((day) => html`<td role="gridcell" aria-selected=${day !== undefined && this.#isChosen(day) ? 'true' : 'false'}>${day === undefined ? null : this.#day(day)}</td>`)}</tr>`)}
+          ${weeksOf(month, first).map((week) => html`<tr>${week.map((day) => html`<td role="gridcell" aria-selected=${day !== undefined && (this.#isEnd(day) || this.#isInside(day)) ? 'true' : 'false'}>${day === undefined ? null : this.#day(day)}</td>`)}</tr>`)}
         </tbody>
       </table>
     </div>`;
@@ -200,10 +179,6 @@ export class Calendar extends LitElement {
     // Any Monday.
     const short = new Intl.DateTimeFormat(this.format.language, { weekday: 'short', timeZone: 'UTC' });
     return html`<th scope="col" abbr=${whole}>${short.format(Date.UTC(2001, 0, day))}</th>`;
-  }
-
-  #isChosen(day: string): boolean {
-    return this.start === undefined ? this.#isEnd(day) || this.#isInside(day) : day === this.start;
   }
 
   #isEnd(day: string): boolean {

@@ -2,41 +2,20 @@
  * The period of a date filter: a button that says it, and a panel with the usual periods, a calendar and two fields for
  * typing. Fires `choose` with the period's name, with the days of a range, or with nothing for any time.
  */
-import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
+import { css, html, nothing, type PropertyValues } from 'lit';
 import type { FilterValue } from '../../model/filter/filter.js';
 import type { Format } from '../base/format.js';
-import { downIcon } from '../base/icons.js';
 import { exported } from '../base/parts.js';
 import { baseStyles } from '../base/theme.js';
 import { dayIn, readDay, typedDay } from './days.js';
 import { datePresets, datesIn, earliest, inWords, latest, presetIn } from './filter-values.js';
+import { PanelControl, panelControlStyles } from './panel-control.js';
 import type { RangeTexts } from './range-input.js';
 
 const dateFilterStyles = css`
-  .anchor {
-    position: relative;
-    display: grid;
-    gap: 4px;
-  }
-  .label {
-    font-size: 12px;
-    color: var(--gl-muted);
-  }
-  .anchor > .button {
-    justify-content: space-between;
-    min-width: 168px;
-    font-weight: 400;
-  }
   .panel {
-    position: absolute;
-    z-index: 20;
-    top: calc(100% + 6px);
     inset-inline-end: 0;
     display: flex;
-    border: 1px solid var(--gl-border);
-    border-radius: 10px;
-    background: var(--gl-raised);
-    box-shadow: 0 12px 32px rgb(0 0 0 / 18%);
   }
   .panel.after {
     inset-inline: 0 auto;
@@ -123,40 +102,20 @@ const dateFilterStyles = css`
   }
 `;
 
-export class DateFilter extends LitElement {
+export class DateFilter extends PanelControl {
   static override properties = {
-    label: { attribute: false },
     format: { attribute: false },
     value: { attribute: false },
-    isOpen: { state: true },
     draft: { state: true },
     problem: { state: true },
   };
-  declare label: string;
   declare format: Format;
   declare value: FilterValue | undefined;
-  declare isOpen: boolean;
   declare draft: RangeTexts;
   declare problem: string | undefined;
   #isAfter = false;
 
-  static override styles = [baseStyles, dateFilterStyles];
-
-  constructor() {
-    super();
-    this.label = '';
-    this.isOpen = false;
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    document.addEventListener('pointerdown', this.#closeOutside);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    document.removeEventListener('pointerdown', this.#closeOutside);
-  }
+  static override styles = [baseStyles, panelControlStyles, dateFilterStyles];
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('value') && !changed.has('format')) return;
@@ -168,32 +127,17 @@ export class DateFilter extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (!changed.has('isOpen') || !this.isOpen) return;
-    const panel = this.renderRoot.querySelector('.panel');
-    panel?.scrollIntoView({ block: 'nearest' });
+    this.panelInSight();
     const chosen = this.renderRoot.querySelector<HTMLElement>('.preset[aria-pressed="true"]');
     (chosen ?? this.renderRoot.querySelector<HTMLElement>('.preset'))?.focus();
   }
 
   override render() {
-    const { text } = this.format;
-    return html`<div class="anchor" @keydown=${this.#keydown} @focusout=${this.#leave}>
-      <span class="label" id="label">${this.label}</span>
-      <button
-        class="button" part="button"
-        type="button"
-        aria-haspopup="dialog"
-        aria-expanded=${this.isOpen ? 'true' : 'false'}
-        aria-labelledby="label chosen"
-        @click=${() => (this.isOpen ? this.#close(true) : this.#open())}
-      >
-        <span id="chosen">${inWords(this.value, this.format) || text('Any time')}</span>
-        ${downIcon}
-      </button>
-      ${this.isOpen ? this.#panel() : null}
-    </div>`;
+    const chosen = inWords(this.value, this.format) || this.format.text('Any time');
+    return this.control(html`<span id="chosen">${chosen}</span>`, 'dialog');
   }
 
-  #panel() {
+  protected override panel() {
     const [low, high] = datesIn(this.value);
     const { text } = this.format;
     return html`<div class=${this.#isAfter ? 'panel after' : 'panel'} role="dialog" aria-labelledby="label">
@@ -213,7 +157,7 @@ export class DateFilter extends LitElement {
           .today=${dayIn(new Date())}
           @range=${({ detail }: CustomEvent<RangeTexts>) => {
             this.#tell({ startDate: detail.low, endDate: detail.high });
-            this.#close(true);
+            this.close(true);
           }}
         ></guestlist-calendar>
       </div>
@@ -233,7 +177,7 @@ export class DateFilter extends LitElement {
       aria-pressed=${isChosen ? 'true' : 'false'}
       @click=${() => {
         this.#tell(value);
-        this.#close(true);
+        this.close(true);
       }}
     >${label}</button>`;
     return [
@@ -279,34 +223,10 @@ export class DateFilter extends LitElement {
     this.dispatchEvent(new CustomEvent<FilterValue | null>('choose', { detail: value ?? null }));
   }
 
-  #open(): void {
+  protected override opening(): void {
     const { left, right } = this.getBoundingClientRect();
-    const isMirrored = this.matches(':dir(rtl)');
-    const beside = isMirrored ? innerWidth - left : right;
+    const beside = this.matches(':dir(rtl)') ? innerWidth - left : right;
     // The panel opens to the side that has room for it.
     this.#isAfter = beside < 720;
-    this.isOpen = true;
   }
-
-  #close(isFocusBack: boolean): void {
-    this.isOpen = false;
-    if (isFocusBack) this.renderRoot.querySelector('button')?.focus();
-  }
-
-  readonly #closeOutside = (event: Event): void => {
-    if (this.isOpen && !event.composedPath().includes(this)) this.#close(false);
-  };
-
-  readonly #leave = (event: FocusEvent): void => {
-    const isInside = event.relatedTarget instanceof Node && this.renderRoot.contains(event.relatedTarget);
-    if (this.isOpen && event.relatedTarget !== null && !isInside) this.#close(false);
-  };
-
-  readonly #keydown = (event: KeyboardEvent): void => {
-    if (!this.isOpen && event.key === 'ArrowDown') this.#open();
-    else if (this.isOpen && event.key === 'Escape') this.#close(true);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
 }

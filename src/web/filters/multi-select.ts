@@ -2,31 +2,17 @@
  * A choice of values with search. `load` returns only the options that this guest may see. Of a long list, only the rows
  * near the visible ones are in the page.
  */
-import { css, html, LitElement, type PropertyValues } from 'lit';
+import { css, html, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { GuestOption } from '../../model/guest/view.js';
 import type { OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
-import { checkIcon, downIcon } from '../base/icons.js';
+import { checkIcon } from '../base/icons.js';
 import { createLatest, pause } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
+import { PanelControl, panelControlStyles } from './panel-control.js';
 
 const multiSelectStyles = css`
-  .anchor {
-    position: relative;
-    display: grid;
-    gap: 4px;
-  }
-  .label {
-    font-size: 12px;
-    color: var(--gl-muted);
-  }
-  .anchor > .button {
-    justify-content: space-between;
-    width: 100%;
-    min-width: 168px;
-    font-weight: 400;
-  }
   .text {
     overflow: hidden;
     max-width: 220px;
@@ -34,17 +20,10 @@ const multiSelectStyles = css`
     white-space: nowrap;
   }
   .panel {
-    position: absolute;
-    z-index: 20;
-    top: calc(100% + 6px);
     inset-inline-start: 0;
     width: max(100%, 240px);
     max-width: min(340px, 90vw);
     padding: 6px;
-    border: 1px solid var(--gl-border);
-    border-radius: 10px;
-    background: var(--gl-raised);
-    box-shadow: 0 12px 32px rgb(0 0 0 / 18%);
   }
   input {
     width: 100%;
@@ -138,22 +117,19 @@ const typingPauseInMs = 150;
 
 export type LoadOptions = (search: string, signal: AbortSignal) => Promise<OptionList>;
 
-export class MultiSelect extends LitElement {
+export class MultiSelect extends PanelControl {
   static override properties = {
-    label: { attribute: false },
     format: { attribute: false },
     values: { attribute: false },
     isSingle: { attribute: false },
     load: { attribute: false },
     labels: { attribute: false },
     first: { state: true },
-    isOpen: { state: true },
     options: { state: true },
     problem: { state: true },
     search: { state: true },
     active: { state: true },
   };
-  declare label: string;
   declare format: Format;
   declare values: readonly string[];
   /** Whether at most one value can be chosen. */
@@ -163,7 +139,6 @@ export class MultiSelect extends LitElement {
   declare labels: ReadonlyMap<string, string> | undefined;
   /** Index of the first row in the page. */
   declare first: number;
-  declare isOpen: boolean;
   declare options: readonly GuestOption[] | undefined;
   declare problem: string | undefined;
   declare search: string;
@@ -184,31 +159,23 @@ export class MultiSelect extends LitElement {
 
   constructor() {
     super();
-    this.label = '';
     this.values = [];
     this.isSingle = false;
     this.first = 0;
-    this.isOpen = false;
     this.search = '';
     this.active = 0;
   }
 
-  static override styles = [baseStyles, multiSelectStyles];
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    document.addEventListener('pointerdown', this.#closeOutside);
-  }
+  static override styles = [baseStyles, panelControlStyles, multiSelectStyles];
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    document.removeEventListener('pointerdown', this.#closeOutside);
     this.#latest.cancel();
   }
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('isOpen') && this.isOpen) this.renderRoot.querySelector('input')?.focus();
-    if (changed.has('options') && this.isOpen) this.#panelInSight();
+    if (changed.has('options') && this.isOpen) this.panelInSight();
     this.#makeRoom(changed.has('active') || changed.has('options'));
   }
 
@@ -232,24 +199,11 @@ export class MultiSelect extends LitElement {
   };
 
   override render() {
-    return html`<div class="anchor" @keydown=${this.#keydown} @focusout=${this.#leave}>
-      <span class="label" id="label">${this.label}</span>
-      <button
-        class="button" part="button"
-        type="button"
-        aria-haspopup="listbox"
-        aria-expanded=${this.isOpen ? 'true' : 'false'}
-        aria-labelledby="label chosen"
-        @click=${() => (this.isOpen ? this.#close(true) : this.#open())}
-      >
-        <span id="chosen" class=${this.values.length === 0 ? 'quiet text' : 'text'}>${this.#chosenText()}</span>
-        ${downIcon}
-      </button>
-      ${this.isOpen ? this.#panel() : null}
-    </div>`;
+    const look = this.values.length === 0 ? 'quiet text' : 'text';
+    return this.control(html`<span id="chosen" class=${look}>${this.#chosenText()}</span>`, 'listbox');
   }
 
-  #panel() {
+  protected override panel() {
     const rows = (this.options ?? []).slice(this.first, this.first + rowsInPage);
     const isActiveInPage = this.active >= this.first && this.active < this.first + rows.length;
     return html`<div class="panel">
@@ -359,8 +313,7 @@ export class MultiSelect extends LitElement {
     return rest.length === 0 ? `${first}, ${second}` : `${first} +${this.format.count(rest.length + 1)}`;
   }
 
-  #open(): void {
-    this.isOpen = true;
+  protected override opening(): void {
     this.#before = this.values;
     // What was found by a search is no list of all. The order is that of the answer to come: nothing moves under the pointer.
     this.options = this.search === '' && this.options !== undefined ? this.#chosenFirst(this.options) : undefined;
@@ -368,25 +321,10 @@ export class MultiSelect extends LitElement {
     this.#fetch();
   }
 
-  /** Scrolls the opened list into view. */
-  #panelInSight(): void {
-    this.renderRoot.querySelector('.panel')?.scrollIntoView({ block: 'nearest' });
-  }
-
-  #close(isFocusBack: boolean): void {
-    this.isOpen = false;
+  protected override close(isFocusBack: boolean): void {
     this.#latest.cancel();
-    if (isFocusBack) this.renderRoot.querySelector('button')?.focus();
+    super.close(isFocusBack);
   }
-
-  readonly #closeOutside = (event: Event): void => {
-    if (this.isOpen && !event.composedPath().includes(this)) this.#close(false);
-  };
-
-  readonly #leave = (event: FocusEvent): void => {
-    const isInside = event.relatedTarget instanceof Node && this.renderRoot.contains(event.relatedTarget);
-    if (this.isOpen && event.relatedTarget !== null && !isInside) this.#close(false);
-  };
 
   readonly #typed = (event: Event): void => {
     if (event.target instanceof HTMLInputElement) this.search = event.target.value;
@@ -455,14 +393,10 @@ export class MultiSelect extends LitElement {
     const others = this.isSingle ? [] : this.values.filter((each) => each !== value);
     const values = isChosen ? others : [...others, value];
     this.dispatchEvent(new CustomEvent<readonly string[]>('choose', { detail: values }));
-    if (this.isSingle) this.#close(true);
+    if (this.isSingle) this.close(true);
   }
 
-  readonly #keydown = (event: KeyboardEvent): void => {
-    if (!this.isOpen) {
-      if (event.key === 'ArrowDown') this.#open();
-      return;
-    }
+  protected override pressedKey(event: KeyboardEvent): boolean {
     const last = (this.options?.length ?? 0) - 1;
     const moves: Record<string, number> = {
       ArrowDown: Math.min(last, this.active + 1),
@@ -471,13 +405,11 @@ export class MultiSelect extends LitElement {
       PageUp: Math.max(0, this.active - 8),
     };
     const move = moves[event.key];
-    if (event.key === 'Escape') this.#close(true);
-    else if (event.key === 'Enter' && event.target instanceof HTMLInputElement) this.#toggleActive();
+    if (event.key === 'Enter' && event.target instanceof HTMLInputElement) this.#toggleActive();
     else if (move !== undefined && last >= 0) this.active = move;
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+    else return false;
+    return true;
+  }
 
   #toggleActive(): void {
     const option = this.options?.[this.active];

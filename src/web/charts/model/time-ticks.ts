@@ -18,15 +18,11 @@ const steps: readonly Step[] = [
 
 const weekSteps: readonly Step[] = [1, 2, 4, 8, 13, 26, 52, 104, 260].map((count) => ({ unit: 'week', count }));
 
-/** From short to long. */
-const lengthOrder: readonly DateGrain[] = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
-const orderOf = (grain: DateGrain): number => lengthOrder.indexOf(grain);
-
 /** The steps whose every moment is the start of a period of the data. */
 const stepsOf = (grain: DateGrain): readonly Step[] => {
   if (grain === 'week') return weekSteps;
   if (grain === 'quarter') return steps.filter(({ unit, count }) => unit === 'year' || (unit === 'month' && count > 1));
-  return steps.filter(({ unit }) => orderOf(unit) >= orderOf(grain));
+  return steps.slice(steps.findIndex(({ unit }) => unit === grain));
 };
 
 const minuteMs = 60_000;
