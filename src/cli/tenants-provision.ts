@@ -8,11 +8,12 @@ import { collect, gatewayCommand } from './kit/declare.js';
 import { Exit, WrongCall } from './kit/exit.js';
 import { createProgress, shellText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
+import { readTenantNames, type TenantNames, tenantText, withName } from './tenant-names.js';
 
 type Tenant = AnswerOf<typeof provisionTenantsCommand>['tenants'][number];
 
-const linesOf = ({ clientId, outcome, reason, dashboards }: Tenant): readonly string[] => [
-  `${outcome.padEnd(8)}  ${clientId}${reason === undefined ? '' : `  (${reason})`}`,
+const linesOf = (names: TenantNames, { clientId, outcome, reason, dashboards }: Tenant): readonly string[] => [
+  `${outcome.padEnd(8)}  ${tenantText(names, clientId)}${reason === undefined ? '' : `  (${reason})`}`,
   ...dashboards
     .filter((dashboard) => dashboard.outcome === 'failed')
     .map(({ template, reason: why, mend }) => `          ${template}: ${why ?? 'unknown'}${mend ? `. ${mend}` : ''}`),
@@ -35,19 +36,21 @@ const batchSize = 50;
 const failuresShown = 20;
 
 /** Tells each tenant as it is done, and all of them at the end. */
-const createTally = (total: number | null, isJson: boolean) => {
+const createTally = (total: number | null, { isJson, url }: Pick<Options, 'isJson' | 'url'>) => {
   const counts = { complete: 0, partial: 0, failed: 0, skipped: 0 };
   const bad: string[] = [];
   const progress = createProgress();
   let done = 0;
   return {
-    add: (tenants: readonly Tenant[]): void => {
+    add: async (tenants: readonly Tenant[]): Promise<void> => {
+      const ids = tenants.map(({ clientId }) => clientId);
+      const names = await readTenantNames(ids, url);
       progress.end();
       for (const tenant of tenants) {
         done += 1;
         counts[tenant.outcome] += 1;
-        if (!isGood(tenant)) bad.push(tenant.clientId);
-        console.log(isJson ? JSON.stringify(tenant) : linesOf(tenant).join('\n'));
+        if (!isGood(tenant)) bad.push(tenantText(names, tenant.clientId));
+        console.log(isJson ? JSON.stringify(withName(names, tenant)) : linesOf(names, tenant).join('\n'));
       }
       progress.say(total === null ? `${done} tenants` : `${done} of ${total} tenants`);
     },
@@ -64,13 +67,14 @@ const createTally = (total: number | null, isJson: boolean) => {
 };
 
 /** Page after page, each told when it is done: what was stopped goes on with `--after`. */
-const runAll = async ({ asked, url, isJson }: Options, first: string | undefined): Promise<boolean> => {
-  const tally = createTally(null, isJson);
+const runAll = async (options: Options, first: string | undefined): Promise<boolean> => {
+  const { asked, url } = options;
+  const tally = createTally(null, options);
   let after = first;
   do {
     const input = { ...asked, limit: batchSize, after };
     const page: AnswerOf<typeof provisionTenantsCommand> = await callGateway(provisionTenantsCommand, input, url);
-    tally.add(page.tenants);
+    await tally.add(page.tenants);
     after = page.next ?? undefined;
     if (after !== undefined) console.error(`to go on from here: --after ${shellText(after)}`);
   } while (after !== undefined);
@@ -78,15 +82,16 @@ const runAll = async ({ asked, url, isJson }: Options, first: string | undefined
 };
 
 /** Any number of them, batch by batch. A call that fails ends it, once those that are under way are told. */
-const runNamed = async ({ asked, url, isJson, width }: Options, clientIds: readonly string[]): Promise<boolean> => {
-  const tally = createTally(clientIds.length, isJson);
+const runNamed = async (options: Options, clientIds: readonly string[]): Promise<boolean> => {
+  const { asked, url, width } = options;
+  const tally = createTally(clientIds.length, options);
   const starts = Array.from({ length: Math.ceil(clientIds.length / batchSize) }, (_, index) => index * batchSize);
   let fault: unknown;
   await mapBounded(starts, width, async (start) => {
     if (fault !== undefined) return;
     try {
       const input = { ...asked, clientIds: clientIds.slice(start, start + batchSize) };
-      tally.add((await callGateway(provisionTenantsCommand, input, url)).tenants);
+      await tally.add((await callGateway(provisionTenantsCommand, input, url)).tenants);
     } catch (error) {
       fault ??= error;
     }

@@ -97,6 +97,8 @@ type World = {
   readonly isThere: boolean;
   readonly open: () => Promise<Source>;
   readonly flags: readonly string[];
+  /** The statement for a tenant's name. */
+  readonly named: (tenant: number) => string;
   /** The rows of each chart by hand, for a tenant; for the head of a department, of the one that `where` keeps. */
   readonly statements: (tenant: number, where?: string) => Readonly<Record<string, string>>;
   readonly head: {
@@ -116,13 +118,11 @@ const helpdesk: World = {
   open: openHelpdesk,
   // The statements count every row, deleted ones and tests too.
   flags: ['--without-base-filter', 'tickets'],
+  named: (tenant) => `SELECT company_name FROM core.accounts WHERE id = ${tenant}`,
   head: {
     claims: { department: 'Billing' },
     where: "department = 'Billing'",
-    hidden: [
-      ...['Revenue (cents)', 'Monthly fee (cents)', 'Revenue (cents) by month', 'Revenue (cents) by method'],
-      'Monthly fee (cents) by tier',
-    ],
+    hidden: ['Revenue', 'Monthly fee', 'Revenue by month', 'Revenue by method', 'Monthly fee by tier'],
     told: 'rows of finance.payments and support.tickets have only core.accounts in common',
   },
   statements: (tenant, where = 'true') => {
@@ -151,6 +151,7 @@ const fleet: World = {
   open: openFleet,
   // The statements count every row, deleted ones and tests too.
   flags: ['--without-base-filter', 'vehicles,trips', '--restrict-by', 'region'],
+  named: (tenant) => `SELECT name FROM companies WHERE id = ${tenant}`,
   head: { claims: { region: 'North' }, where: "d.region = 'North'", hidden: [], told: 'depots.region' },
   statements: (tenant, where = 'true') => {
     const vehicles = `(SELECT v.*, d.region FROM vehicles v JOIN depots d ON d.id = v.depot_id WHERE d.company_id = ${tenant} AND ${where})`;
@@ -181,7 +182,7 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-for (const { kind, isThere, open, flags, statements, head } of [helpdesk, fleet]) {
+for (const { kind, isThere, open, flags, named, statements, head } of [helpdesk, fleet]) {
   describe.runIf(isThere)(`with ${kind}`, () => {
     let source: Source;
     let folder: string;
@@ -319,6 +320,16 @@ for (const { kind, isThere, open, flags, statements, head } of [helpdesk, fleet]
         await choice.selectOption('1');
         await expectCards(page, 10);
       });
+    });
+
+    test('the command line tells tenants by their names in the database, with the ids beside them', async () => {
+      const { code, output } = await run(folder, 'tenants', 'provision', '1', '2', '--new', '--url', url);
+      const [[first] = [], [second] = []] = [await source.ask(named(1)), await source.ask(named(2))];
+      expect([code, output]).toEqual([0, expect.stringContaining(`complete  ${first} (1)\n`)]);
+      expect(output).toContain(`complete  ${second} (2)\n`);
+      expect((await run(folder, 'tenants', 'list', '--url', url)).output).toMatch(
+        new RegExp(`^1 +${first} +active`, 'm'),
+      );
     });
 
     test('the policy that init wrote passes its own tests', async () => {
