@@ -17,6 +17,7 @@ import type { Dispatch } from './wire/bind.js';
 import { constantHeaders, type FlatHeaders } from './wire/constant-headers.js';
 import { type Doors, guardDoor, openDoors, seesDetails } from './wire/doors.js';
 import { notFound } from './wire/envelope.js';
+import { sendError } from './wire/error-page.js';
 import { endFailed } from './wire/failure.js';
 import { type Handle, inTurn, type Step } from './wire/in-turn.js';
 import { serveOperations } from './wire/operations.js';
@@ -148,25 +149,37 @@ const exposition =
     return send(response, { status: 200, headers: ['Content-Type', contentType], body });
   };
 
-/** The pages of this process, for the page at `/`. */
+const docsLink = {
+  path: '/docs',
+  title: 'Documentation',
+  text: 'Learn, look up, and read the reference of the interface.',
+};
+const healthLink = { path: '/readyz', title: 'Health', text: 'Whether this process can serve, as JSON.' };
+
+/** The pages of this process, for the page at `/`: those that a browser can open, which sends no bearer token. */
 const linksOf = ({ service, assets, doors = openDoors }: AppDeps): readonly HomeLink[] => [
   ...(assets.has('/demo')
-    ? [{ path: '/demo', title: 'Demo', text: 'a page of a host application, with users to log in as' }]
+    ? [{ path: '/demo', title: 'Demo', text: 'See a page of a host application, with users to log in as.' }]
     : []),
   ...(assets.has(studioPage)
-    ? [{ path: studioPage, title: 'Studio', text: 'build dashboards, roll them out, and operate tenants' }]
+    ? [{ path: studioPage, title: 'Studio', text: 'Build dashboards, roll them out, and operate tenants.' }]
     : []),
-  ...(service !== null && doors.strangers !== 'not-found'
-    ? [{ path: '/docs', title: 'Documentation', text: 'and the reference of the interface' }]
-    : []),
-  { path: '/readyz', title: 'Health', text: 'whether this process can serve' },
+  ...(service !== null && doors.strangers === 'answered' ? [docsLink] : []),
+  healthLink,
   ...(assets.has('/elements.js')
-    ? [{ path: '/elements.js', title: 'Elements', text: 'the script that a host page loads' }]
+    ? [{ path: '/elements.js', title: 'Elements', text: 'The script that a host page loads.' }]
     : []),
 ];
 
+/** The pages of the management port, for its own page at `/`. */
+const managementLinksOf = ({ service, meters }: Omit<Pages, 'doors'>): readonly HomeLink[] => [
+  ...(service === null ? [] : [docsLink]),
+  ...(meters === undefined ? [] : [{ path: '/metrics', title: 'Meters', text: 'Counters and times for Prometheus.' }]),
+  healthLink,
+];
+
 const answerNotFound: Step = (request, response) =>
-  send(response, { status: 404, headers: json, body: notFound(request.method ?? 'GET', pathOf(request)) });
+  sendError(response, notFound(request.method ?? 'GET', pathOf(request)));
 
 /**
  * Answers every error that nothing else handled, and logs its cause. Express decodes the parts of a path: one that is no
@@ -177,7 +190,7 @@ const answerError =
   (error: unknown, request, response, next) =>
     error instanceof URIError && 'status' in error
       ? answerNotFound(request, response, next)
-      : endFailed(response, error, noteOf(response).requestId, [], log);
+      : endFailed(response, error, noteOf(response).requestId, [], log, sendError);
 
 /** Answers what the gateway's step throws or rejects with. In a host's app, the host does. */
 const guarded =
@@ -254,4 +267,4 @@ export const createApp = (deps: AppDeps): Handle => {
 
 /** The app of the management port: operators' paths without a credential, and `admin`, which checks its own token. */
 export const createManagementApp = (deps: Omit<Pages, 'doors'>): Express =>
-  createPages(beginning(deps), { ...deps, doors: openDoors });
+  createPages(beginning(deps), { ...deps, doors: openDoors }, [serveHome(managementLinksOf(deps))]);

@@ -5,8 +5,8 @@
  */
 import express, { type RequestHandler, type Router } from 'express';
 import { html } from '../wire/html.js';
+import { plainPagePolicy, renderPlainPage } from '../wire/plain-page.js';
 import { flat, send } from '../wire/sending.js';
-import { plainPagePolicy, renderPlainPage } from './home.js';
 
 export const unsubscribePath = '/reports/unsubscribe';
 export const confirmPath = '/reports/confirm';
@@ -29,17 +29,19 @@ const headers = flat({
 
 type Pages = { readonly ask: string; readonly done: string; readonly unknown: string };
 
+const asking = (title: string, text: string, button: string): string =>
+  renderPlainPage({ title, content: html`<p>${text}</p><form method="post"><button>${button}</button></form>` });
+const saying = (title: string, text: string): string => renderPlainPage({ title, content: html`<p>${text}</p>` });
+
 const stopping: Pages = {
-  ask: renderPlainPage(html`<p>Stop these reports?</p><form method="post"><button>Stop them</button></form>`),
-  done: renderPlainPage(html`<p>You will get no more of these reports.</p>`),
-  unknown: renderPlainPage(html`<p>This link is not valid, or its schedule does not exist any more.</p>`),
+  ask: asking('Stop these reports?', 'You then get no more messages of this schedule.', 'Stop them'),
+  done: saying('Reports are stopped', 'You will get no more of these reports.'),
+  unknown: saying('Nothing to stop', 'This link is not valid, or its schedule does not exist any more.'),
 };
 const confirming: Pages = {
-  ask: renderPlainPage(
-    html`<p>Receive reports at your address?</p><form method="post"><button>Confirm</button></form>`,
-  ),
-  done: renderPlainPage(html`<p>Your address is confirmed. You will get the next report.</p>`),
-  unknown: renderPlainPage(html`<p>This link is not valid, was used before, or is too old.</p>`),
+  ask: asking('Receive reports?', 'Confirm that reports may be sent to your address.', 'Confirm'),
+  done: saying('Your address is confirmed', 'You will get the next report.'),
+  unknown: saying('Nothing to confirm', 'This link is not valid, was used before, or is too old.'),
 };
 
 /** A GET changes nothing: programs that look for viruses open every link. */

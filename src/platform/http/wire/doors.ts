@@ -5,9 +5,9 @@
 import type { IncomingMessage } from 'node:http';
 import { bearerOf } from './admission.js';
 import { envelope, notFound } from './envelope.js';
+import { sendError } from './error-page.js';
 import type { Step } from './in-turn.js';
 import { pathOf } from './request.js';
-import { json, send } from './sending.js';
 
 type Bearer = string | undefined;
 
@@ -48,7 +48,6 @@ export const guardDoor =
     const isElsewhere = strangers === 'not-found';
     if (strangers === 'answered' || (!isElsewhere && isOperator(bearer))) return next();
     if (what === 'interface' && (await isIntegrator(bearer))) return next();
-    if (!isElsewhere)
-      return send(response, { status: 401, headers: [...json, 'WWW-Authenticate', 'Bearer'], body: refused });
-    return send(response, { status: 404, headers: json, body: notFound(request.method ?? 'GET', pathOf(request)) });
+    if (!isElsewhere) return sendError(response, refused, ['WWW-Authenticate', 'Bearer']);
+    return sendError(response, notFound(request.method ?? 'GET', pathOf(request)));
   };

@@ -77,6 +77,12 @@ export const ofService = (requestId: string, statuses: Telling['statuses'] = {})
   failed: `Something failed on our side. Quote request id ${requestId} when you report it.`,
 });
 
+type WriteError = (response: ServerResponse, body: ReturnType<typeof envelope>, headers: FlatHeaders) => unknown;
+
+/** The interface answers in JSON, whatever its caller accepts. */
+const writeJson: WriteError = (response, body, headers) =>
+  send(response, { status: body.error.status, headers: [...headers, ...json], body });
+
 /**
  * Ends a request that failed outside of any operation: with an answer, or by cutting an answer that was begun. The error is
  * logged unless the body of the request is at fault.
@@ -87,6 +93,7 @@ export const endFailed = (
   requestId: string,
   headers: FlatHeaders,
   log: Log,
+  write: WriteError = writeJson,
 ): void => {
   if (response.headersSent) {
     log.error({ event: 'response.failed', err: error, requestId }, 'failed to send an answer');
@@ -97,9 +104,5 @@ export const endFailed = (
   const { code, message, status } = failure;
   if (status >= 500)
     log.error({ event: 'request.crashed', err: error, requestId }, 'a request failed outside of any operation');
-  send(response, {
-    status,
-    headers: [...headers, ...json, ...flat(retryAfter(failure))],
-    body: envelope(code, message, status),
-  });
+  write(response, envelope(code, message, status), [...headers, ...flat(retryAfter(failure))]);
 };
