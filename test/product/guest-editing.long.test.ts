@@ -305,6 +305,36 @@ describe.skipIf(!hasChromium())('guests who edit', { timeout: 120_000 }, () => {
       await page.locator('guestlist-card').first().waitFor();
     }));
 
+  test('charts stay drawn while they are moved and sized, by keys, buttons and undo, and none is asked anew', () =>
+    show('guestlist-dashboard', { isEnableCustomizeLayout: true }, async ({ page, sent }) => {
+      await arrange(page);
+      const group = page.getByRole('group', { name: 'Arrange cards' });
+      await group.locator('guestlist-card section[aria-busy="false"]').nth(5).waitFor();
+      const asked = () => sent.filter(({ path }) => path.endsWith('/query') || path.endsWith('/queries')).length;
+      const before = asked();
+      expect(before).toBeGreaterThan(0);
+      const focused = () =>
+        page.evaluate(
+          `(() => { let at = document.activeElement; while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement; return at?.ariaLabel ?? at?.title; })()`,
+        );
+      await page.getByRole('button', { name: /column 1, row 1,/ }).focus();
+      await page.keyboard.press('Shift+ArrowLeft');
+      await page.getByRole('button', { name: /column 1, row 1, width 5,/ }).waitFor();
+      for (const label of ['Wider', 'Taller', 'Move right'])
+        await page.getByRole('button', { name: label, exact: true }).click();
+      expect(await focused()).toBe('Move right');
+      await page.getByRole('button', { name: /column 2, row 1, width 6/ }).focus();
+      await page.keyboard.press('Control+z');
+      await page.keyboard.press('Control+z');
+      for (let press = 0; press < 3; press += 1)
+        await page.getByRole('button', { name: 'Undo', exact: true }).press('Enter');
+      expect(await focused()).toBe('Undo');
+      expect(await page.getByRole('button', { name: 'Undo', exact: true }).isDisabled()).toBe(true);
+      await shoot(page, 'arrange-drawn');
+      expect(asked()).toBe(before);
+      expect(await faults(page, 'guestlist-dashboard')).toEqual([]);
+    }));
+
   test('cards are arranged on a phone, in the dark and from right to left, too', () =>
     show(
       'guestlist-dashboard',

@@ -87,8 +87,16 @@ describe.skipIf(!hasChromium())('own dashboards', { timeout: 180_000 }, () => {
       await write(page, 'Add a tab', 'Totals');
       await page.getByRole('button', { name: /^Before noon: column 1, row/ }).focus();
       for (let press = 0; press < 3; press += 1) await page.keyboard.press('ArrowUp');
+      await page.locator('guestlist-board-editor guestlist-card section[aria-busy="false"]').nth(1).waitFor();
       await shoot(page, 'editor');
       expect(await faults(page)).toEqual([]);
+      await page.getByRole('button', { name: /^States: column/ }).focus();
+      await page.keyboard.press('Delete');
+      await page.getByRole('status').getByText('States is removed. Undo brings it back.').waitFor();
+      await page.locator('guestlist-board-editor .hold:focus').waitFor();
+      expect(await page.getByRole('checkbox', { name: 'States', exact: true }).isChecked()).toBe(false);
+      await page.keyboard.press('Control+z');
+      await page.getByRole('button', { name: /^States: column/ }).waitFor();
       await button(page, 'Save').click();
       await page.getByRole('heading', { name: 'Before noon' }).waitFor();
       await until(() => page.locator('guestlist-card').count()).toBe(2);

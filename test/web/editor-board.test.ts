@@ -14,6 +14,7 @@ import {
   cardsOf,
   columns,
   findBox,
+  inReadingOrder,
   keyAction,
   type Place,
   placesOf,
@@ -222,4 +223,23 @@ describe('an arranger', () => {
     arranger.moveTo({ x: -100, y: 0 }, { ...scale, isMirrored: true });
     expect(arranger.drop()?.w).toBe(6);
   });
+});
+
+test('the reading order names every box once, from top to bottom, and changes no place', () => {
+  fc.assert(
+    fc.property(fc.array(aBox, { maxLength: 12 }), (boxes) => {
+      const board = boxes.reduce<Board>(
+        (now, box) => arrange(now, actionOf(now, { kind: 'add', box }) as BoardAction),
+        [],
+      );
+      const read = inReadingOrder(board);
+      expect(read.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual(
+        board.toSorted((a, b) => a.id.localeCompare(b.id)),
+      );
+      for (const [index, box] of read.entries()) {
+        const next = read[index + 1];
+        if (next !== undefined) expect(box.y < next.y || (box.y === next.y && box.x <= next.x)).toBe(true);
+      }
+    }),
+  );
 });

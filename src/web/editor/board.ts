@@ -75,6 +75,9 @@ const bottomOf = (board: readonly Place[]): number => Math.max(0, ...board.map((
 
 export const findBox = (board: Board, id: string): Box | undefined => board.find((box) => box.id === id);
 
+/** The boxes from top to bottom, and in a row from its beginning. */
+export const inReadingOrder = (board: Board): Board => board.toSorted((a, b) => a.y - b.y || a.x - b.x);
+
 const isSame = (a: Board, b: Board): boolean =>
   a.length === b.length &&
   a.every((box, index) => {

@@ -2,7 +2,7 @@
 import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import type { BoardTile } from '../../model/guest/own-board.js';
 import { closeIcon, editIcon } from '../base/icons.js';
-import type { Card, Place } from '../editor/board.js';
+import type { Box, Card, Place } from '../editor/board.js';
 import { ArrangePanel } from './arrange-panel.js';
 
 export type BoardDraft = {
@@ -150,6 +150,17 @@ export class BoardEditor extends ArrangePanel {
       </div>`;
   }
 
+  protected override takeAway(box: Box): void {
+    const { id, content } = box;
+    this.said = this.format.text('{name} is removed. Undo brings it back.', { name: this.nameOf(box) });
+    this.change(() => (content.kind === 'card' ? this.arranger.removeCard(id) : this.arranger.remove(id)));
+  }
+
+  protected override opened({ id, content }: Box): void {
+    if (content.kind !== 'card' && content.kind !== 'image')
+      this.#write({ id, kind: content.kind, text: content.text });
+  }
+
   #choice({ metricId, name, size }: ChosenCard): TemplateResult {
     const isOn = this.arranger.cards.some((card) => card.metricId === metricId);
     const toggle = (): void =>
@@ -163,13 +174,11 @@ export class BoardEditor extends ArrangePanel {
   #tiles(): TemplateResult {
     const { text } = this.format;
     const { boxes } = this.arranger;
-    const written = boxes.flatMap(({ id, content }) =>
-      content.kind === 'card' || content.kind === 'image' ? [] : [{ id, kind: content.kind, text: content.text }],
-    );
+    const written = boxes.filter(({ content }) => content.kind !== 'card');
     const add = (kind: Kind, label: string) =>
       html`<button class="button add" part="button" type="button" ?disabled=${written.length >= mostTiles}
         @click=${() => this.#write({ id: undefined, kind, text: '' })}>${label}</button>`;
-    return html`<ul>${written.map((tile) => this.#tile(tile))}</ul>
+    return html`<ul>${written.map((box) => this.#tile(box))}</ul>
       ${
         this.writing === undefined
           ? html`<div class="actions">${add('heading', text('Add a heading'))} ${add('text', text('Add a text'))}
@@ -178,15 +187,14 @@ export class BoardEditor extends ArrangePanel {
       }`;
   }
 
-  #tile(tile: Writing & { readonly id: string }): TemplateResult {
+  #tile(box: Box): TemplateResult {
     const { text } = this.format;
-    const name = this.tileName(tile);
-    const remove = (): void => this.change(() => this.arranger.remove(tile.id));
+    const name = this.nameOf(box);
     return html`<li><span>${name}</span>
       <button class="icon" part="icon-button" type="button" aria-label=${text('Edit {name}', { name })} title=${text('Edit {name}', { name })}
-        @click=${() => this.#write(tile)}>${editIcon}</button>
+        @click=${() => this.opened(box)}>${editIcon}</button>
       <button class="icon" part="icon-button" type="button" aria-label=${text('Remove {name}', { name })} title=${text('Remove {name}', { name })}
-        @click=${remove}>${closeIcon}</button>
+        @click=${() => this.takeAway(box)}>${closeIcon}</button>
     </li>`;
   }
 

@@ -14,6 +14,7 @@ import { createLatest } from '../base/latest.js';
 import type { CallOnDashboard } from '../base/operations.js';
 import { exported } from '../base/parts.js';
 import { baseStyles } from '../base/theme.js';
+import type { DrawBox } from '../editor/arrange-board.js';
 import type { BoardDraft, ChosenCard } from './board-editor.js';
 
 /** What the dashboard shows in place of its own arrangement. */
@@ -27,6 +28,7 @@ export class BoardsPanel extends LitElement {
     dashboard: { attribute: false },
     format: { attribute: false },
     call: { attribute: false },
+    draw: { attribute: false },
     boards: { state: true },
     board: { state: true },
     editing: { state: true },
@@ -37,6 +39,7 @@ export class BoardsPanel extends LitElement {
   declare dashboard: GuestDashboard;
   declare format: Format;
   declare call: CallOnDashboard;
+  declare draw: DrawBox;
   declare boards: readonly ListedBoard[];
   /** The board that is shown; undefined: the dashboard itself. */
   declare board: OwnBoard | undefined;
@@ -196,6 +199,7 @@ export class BoardsPanel extends LitElement {
       .tiles=${tiles}
       .choices=${this.#choices}
       .format=${this.format}
+      .draw=${this.draw}
       .keep=${this.#keep}
       .textOf=${this.#textOf}
       @end=${() => this.#edit(undefined, this.board)}

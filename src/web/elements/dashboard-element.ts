@@ -12,6 +12,7 @@ import type { CallOnDashboard } from '../base/operations.js';
 import { exported } from '../base/parts.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
+import type { DrawBox } from '../editor/arrange-board.js';
 import type { FilterChange, LoadFilterOptions } from '../filters/filter-bar.js';
 import {
   type FilterLabels,
@@ -235,7 +236,7 @@ export class GuestlistDashboard extends EmbedElement {
           dashboard.boards === undefined || this.printing || metricId !== undefined
             ? null
             : html`<guestlist-boards exportparts=${exported} .dashboard=${dashboard} .format=${this.view.format}
-              .call=${this.#call} @board=${this.#boardShown}></guestlist-boards>`
+              .call=${this.#call} .draw=${this.#drawing(dashboard, source, notes)} @board=${this.#boardShown}></guestlist-boards>`
         }
         ${
           this.printing
@@ -263,7 +264,7 @@ export class GuestlistDashboard extends EmbedElement {
       ${cards.length + tiles.length === 0 && !board?.isEditing ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
       ${
         this.#canArrange && this.arranging
-          ? this.#arrangePanel(cards)
+          ? this.#arrangePanel(cards, this.#drawing(dashboard, source, notes))
           : board?.isEditing
             ? null
             : this.#sections(sectionsOf(cards, metricId === undefined ? tiles : []), (item, isAlone) =>
@@ -338,12 +339,24 @@ export class GuestlistDashboard extends EmbedElement {
       @click=${this.#arrange}>${arrangeIcon}</button>`;
   }
 
-  #arrangePanel(cards: readonly PlacedCard[]): TemplateResult {
+  /** What stands at the place of a box while the guest arranges. A tab is a name. */
+  #drawing({ metrics }: GuestDashboard, source: CardSource | undefined, notes: readonly string[]): DrawBox {
+    return ({ content, x, y, w, h }) => {
+      const place = { x, y, w, h };
+      if (content.kind === 'tab') return undefined;
+      if (content.kind !== 'card') return this.#tile({ tile: { ...content, ...place }, place });
+      const metric = metrics.find(({ metricId }) => metricId === content.metricId);
+      return metric && this.#card({ metric, place }, { source, notes, metrics, isAlone: false });
+    };
+  }
+
+  #arrangePanel(cards: readonly PlacedCard[], draw: DrawBox): TemplateResult {
     const { text } = this.view.format;
     return html`<guestlist-arrange exportparts=${exported}
       .cards=${cards.map(({ metric, place }) => ({ ...place, metricId: metric.metricId, name: metric.name }))}
       .tiles=${this.dashboard?.tiles ?? []}
       .format=${this.view.format}
+      .draw=${draw}
       .canRestore=${this.dashboard?.hasOwnLayout === true}
       .save=${this.#saveLayout}
       .textOf=${(error: unknown) => failureText(error, text)}
