@@ -27,9 +27,11 @@ import { getDashboardContent, replaceDashboardContent } from './dashboards/conte
 import * as datamartChanges from './dashboards/contract/compare-datamart.js';
 import * as dashboardContent from './dashboards/contract/content.js';
 import * as dashboards from './dashboards/contract/dashboards.js';
+import * as drafts from './dashboards/contract/draft.js';
 import * as dashboardEmbeds from './dashboards/contract/embeds.js';
 import * as workspaceDashboards from './dashboards/contract/workspace-dashboards.js';
 import { deleteTemplate } from './dashboards/delete-template.js';
+import { draftDashboardContent } from './dashboards/draft-content.js';
 import { createDashboardEmbed } from './dashboards/embeds.js';
 import { updateWorkspaceDashboards } from './dashboards/gallery.js';
 import { mergeDashboardContent } from './dashboards/merge-content.js';
@@ -216,6 +218,7 @@ const table = {
   compareDashboardContent: serve(dashboardContent.compareDashboardContent, compareDashboardContent),
   mergeDashboardContent: serve(dashboardContent.mergeDashboardContent, mergeDashboardContent),
   proposeDashboardContent: serve(dashboardContent.proposeDashboardContent, proposeDashboardContent),
+  draftDashboardContent: serve(drafts.draftDashboardContent, draftDashboardContent),
   tryDashboardContent: serve(dashboardContent.tryDashboardContent, tryDashboardContent),
   listRefusedMetrics: serve(dashboardContent.listRefusedMetrics, listRefusedMetrics),
   listUnreadableMetrics: serve(dashboardContent.listUnreadableMetrics, listUnreadableMetrics),
@@ -322,6 +325,7 @@ type Declared =
   | typeof apiKeys
   | typeof clientErasure
   | typeof dashboardContent
+  | typeof drafts
   | typeof dashboardEmbeds
   | typeof dashboards
   | typeof dataApps

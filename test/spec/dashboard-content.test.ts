@@ -267,6 +267,46 @@ describe('POST /data-app/dashboards/content/propose: a first dashboard from tabl
   });
 });
 
+describe('POST /data-app/dashboards/content/draft: a first dashboard, tried with rows', () => {
+  const service = () => ({ bearer: house.serviceToken });
+  const draft = () => ok(house, 'draftDashboardContent', { datamartName: 'shop' }, service());
+
+  test('each metric has the rows of the largest client alone, and those that answer nothing are left out', async () => {
+    const { data, tenants, answers } = await draft();
+    const ids = data.metrics.map(({ metricId }) => metricId);
+    expect(answers.map(({ metricid }) => metricid).toSorted()).toEqual(ids.toSorted());
+    expect(answers.filter(({ totalRecords }) => totalRecords === 0)).toEqual([]);
+    const [largest] = tenants;
+    await cloneBoard(house, 'drafted', largest?.clientId ?? '');
+    const empty = await replace('drafted', () => ({ ...data, filters: [], metrics: [], layout: [] }));
+    const content = { dashboardId: 'drafted', workspaceName, content: data, expectedDigest: empty };
+    await ok(house, 'replaceDashboardContent', content);
+    const token = await guest(house, largest?.clientId ?? '', { allowedEmbeds: ['drafted'] });
+    const copied = await ok(house, 'listEmbedMetrics', { embedId: 'drafted', clientId: largest?.clientId ?? '' });
+    for (const { metricid, data: rows } of answers) {
+      const name = data.metrics.find(({ metricId }) => metricId === metricid)?.name;
+      const metricId = copied.data.find((one) => one.name === name)?.metricId ?? '';
+      const answered = await ok(house, 'queryGuestMetric', { metricId, dashboardId: 'drafted' }, { bearer: token });
+      expect([name, answered.data]).toEqual([name, rows]);
+    }
+  });
+
+  test('a draft writes nothing', async () => {
+    const before = await ok(house, 'listDashboards', { workspaceName }, service());
+    await draft();
+    expect(await ok(house, 'listDashboards', { workspaceName }, service())).toEqual(before);
+  });
+
+  test('drafting a dashboard is refused with each declared error', async () => {
+    const input = { datamartName: 'shop' };
+    const code = 'draftDashboardContent INVALID_DATAMART';
+    expect(await refused(code, house, { datamartName: 'nowhere' }, service())).toContain('nowhere');
+    await refused('draftDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: null });
+    await refused('draftDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: house.otherKey });
+    await refused('draftDashboardContent INVALID_REQUEST_BODY', house, {}, service());
+  });
+});
+
 describe('PUT /data-app/dashboards/content', () => {
   test('ids stay, so embeds, existing tokens and settings that name a metric still work', async () => {
     await openBoard(house, 'kept', 'acme');

@@ -89,6 +89,7 @@ test('an unknown name, an unreachable datasource, and another kind of credential
   await refused('getDatamartTenancy INVALID_REQUEST_BODY', house, {});
   await refused('getDatamartTenancy DATASOURCE_CONNECTION_ERROR', house, { datamartName: 'lost' });
   await refused('proposeDashboardContent DATASOURCE_CONNECTION_ERROR', house, { datamartName: 'lost' });
+  await refused('draftDashboardContent DATASOURCE_CONNECTION_ERROR', house, { datamartName: 'lost' });
   for (const bearer of [null, 'wrong', house.apiKey, await mint(house, 'acme')]) {
     const message = await refused(
       'getDatamartTenancy AUTHENTICATION_ERROR',

@@ -39,6 +39,7 @@ describe('an operation', () => {
   test('an operation that counts in the rows of all tenants needs access to data besides the role', async () => {
     const counting = all.filter(({ reads, roles }) => roles !== undefined && needsData(reads));
     expect(counting.map(({ name, roles }) => [name, roles])).toEqual([
+      ['draftDashboardContent', ['author']],
       ['tryDashboardContent', ['author']],
       ['compareDatasourceColumns', ['author']],
     ]);
@@ -100,7 +101,7 @@ describe('an operation', () => {
       const [binding] = operation.bindings;
       await ask(headers, binding?.method ?? 'GET', `/studio${pathOf(operation)}`);
       const reads =
-        binding?.method === 'GET' || /^(?:list|get|export|compare|merge|propose|check)/.test(operation.name);
+        binding?.method === 'GET' || /^(?:list|get|export|compare|draft|merge|propose|check)/.test(operation.name);
       expect([operation.name, server.audited.length]).toEqual([operation.name, reads ? 0 : 1]);
     }
   });

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { createEngine } from '../../engine/engine.js';
 import type { Facts } from '../../model/dashboard/first/facts.js';
-import { type FirstDashboard, type FirstMetric, firstDashboard } from '../../model/dashboard/first/first-dashboard.js';
+import { type FirstDashboard, firstDashboard } from '../../model/dashboard/first/first-dashboard.js';
 import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
 import {
   type Choices,
@@ -18,6 +18,9 @@ import {
 import { amountsFor, proposeBridges, proposeFor, type SourceProposals } from '../../model/datamart/source-proposals.js';
 import { offeredTables, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../model/organization.js';
+import { type AskMetric, createAsk } from '../../model/query/first/ask.js';
+import { findFacts } from '../../model/query/first/found-facts.js';
+import { type TriedDashboard, tryDashboard } from '../../model/query/first/tried.js';
 import { Refusal } from '../../model/refusal.js';
 import { presetNames } from '../../platform/config/presets.js';
 import { systemClock } from '../../platform/work/time.js';
@@ -26,10 +29,8 @@ import { WrongCall } from '../kit/exit.js';
 import { printable, withProgress } from '../kit/terminal.js';
 import { askAmounts, takenAmounts } from './amounts.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
-import { type AskMetric, createAsk } from './ask.js';
 import { askBaseFilters, takenBaseFilters } from './base-filters.js';
 import { askBridges, readBridges } from './bridges.js';
-import { findFacts } from './facts.js';
 import {
   environmentFile,
   hostPageFile,
@@ -138,7 +139,8 @@ const chooseTables = async (
   const tenants = await askTenantTable(asking, flags, tables, proposals);
   const clientColumn = await askClientColumn(asking, flags, tables, tenants, proposals);
   const draft = await draftFrom(asking, flags, { tables, proposals, tenants, clientColumn, name: nameOf(connection) });
-  return { draft, facts: await findFacts(ask, draft.datamart, tables) };
+  const find = (ref: TableRef) => tables.find((table) => sameTable(table, ref));
+  return { draft, facts: await findFacts(ask, draft.datamart, draft.owned, find) };
 };
 
 type Answered = {
@@ -192,33 +194,12 @@ const assertNotShared = (bridges: readonly TakenBridge[], shared: readonly strin
   throw new WrongCall(`${both} is named by --through and by --shared: name it by one of them`);
 };
 
-type Tried = { readonly dashboard: FirstDashboard; readonly refused: readonly string[] };
-
-const isWorth = ({ shape }: FirstMetric, rows: readonly object[]): boolean => {
-  if (shape === 'value') return Object.values(rows[0] ?? {}).some((value) => value !== null);
-  return rows.length >= (shape === 'table' ? 1 : 2);
-};
-
-/** Runs each metric for a tenant, and keeps those that answer something. */
-const tryDashboard = async (ask: AskMetric, { draft, facts }: Chosen): Promise<Tried> => {
+/** Runs each chart for the tenant with the most rows, and keeps those that answer something. */
+const tryCharts = async (ask: AskMetric, { draft: { datamart }, facts }: Chosen): Promise<TriedDashboard> => {
   const [tenant] = facts.tenants;
   if (tenant === undefined)
     throw new Error('no table with a tenant has rows yet: there is nothing to show in a dashboard');
-  const { metrics, filters } = firstDashboard(draft.datamart, facts);
-  const refused: string[] = [];
-  const kept = await Promise.all(
-    metrics.map(async (metric) => {
-      try {
-        const { rows } = await ask(draft.datamart, tenant, metric.definition);
-        return isWorth(metric, rows) ? [metric] : [];
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        refused.push(`${metric.name}: ${error.message}`);
-        return [];
-      }
-    }),
-  );
-  return { dashboard: { metrics: kept.flat(), filters }, refused };
+  return tryDashboard(ask, datamart, tenant, firstDashboard(datamart, facts));
 };
 
 const writeAll = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
@@ -273,9 +254,9 @@ it signs the sessions of host-page.mjs)`;
 
 const closingWords = (
   setup: Setup,
-  { dashboard, refused }: Tried,
+  { dashboard, refused }: Pick<TriedDashboard, 'dashboard' | 'refused'>,
 ): string => `${dashboard.metrics.length} charts: ${dashboard.metrics.map(({ name }) => name).join('; ')}
-${refused.map((line) => printable(`left out, since it cannot be asked: ${line}\n`)).join('')}${printable(restrictionReport(setup.restricted))}
+${refused.map(({ name, reason }) => printable(`left out, since it cannot be asked: ${name}: ${reason}\n`)).join('')}${printable(restrictionReport(setup.restricted))}
 Written: guestlist.yaml, guestlist.env (secrets), policy.yaml, policy.test.yaml, definitions/, host-page.mjs, data/
 
 ${setup.port === usualPort ? '' : `Guestlist will listen on port ${setup.port}.\n`}
@@ -313,7 +294,7 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
     const origin = await askOrigin(asking, values, trialOrigin);
     const all = await withProgress((say) => {
       say('trying the charts on your data');
-      return tryDashboard(source.ask, chosen);
+      return tryCharts(source.ask, chosen);
     });
     const wanted = await askCharts(asking, values, all.dashboard);
     // What says in a provider's session that a user is restricted, only the host knows.

@@ -1,7 +1,7 @@
 /** Proposes the content of a first dashboard from definitions and the catalog. Reads no row, and writes nothing. */
 import type { DashboardContent } from '../../model/dashboard/dashboard.js';
 import { factsWithoutRows } from '../../model/dashboard/first/facts.js';
-import { firstDashboard, layOut } from '../../model/dashboard/first/first-dashboard.js';
+import { type FirstDashboard, firstDashboard, layOut } from '../../model/dashboard/first/first-dashboard.js';
 import { qualifiedName } from '../../model/datamart/datamart.js';
 import { withoutEstimate } from '../../model/datamart/source-schema.js';
 import { type ServiceCaller, seesData } from '../../model/guest/caller.js';
@@ -15,6 +15,19 @@ export type ProposeDashboardContent = {
   /** `schema.table` of the tables that the cards may show. Undefined: all. */
   readonly tables?: readonly string[] | undefined;
 };
+
+export const contentOf = ({ metrics, filters }: FirstDashboard): DashboardContent => ({
+  layout: layOut(metrics),
+  filters,
+  metrics: metrics.map(({ metricId, name, definition }) => ({
+    metricId,
+    name,
+    definition,
+    lineage: [],
+    placement: 'METRIC',
+  })),
+  gridMargin: [],
+});
 
 const assertTables = (known: readonly string[], wanted: readonly string[]): void => {
   const unknown = wanted.filter((name) => !known.includes(name));
@@ -42,17 +55,5 @@ export const proposeDashboardContent =
       const source = find(table);
       return source === undefined || seesData(caller) ? source : withoutEstimate(source);
     };
-    const { metrics, filters } = firstDashboard(datamart, factsWithoutRows(datamart, chosen, known));
-    return {
-      layout: layOut(metrics),
-      filters,
-      metrics: metrics.map(({ metricId, name, definition }) => ({
-        metricId,
-        name,
-        definition,
-        lineage: [],
-        placement: 'METRIC',
-      })),
-      gridMargin: [],
-    };
+    return contentOf(firstDashboard(datamart, factsWithoutRows(datamart, chosen, known)));
   };

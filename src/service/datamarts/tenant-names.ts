@@ -2,6 +2,7 @@
 import type { Datamart } from '../../model/datamart/datamart.js';
 import { type FoundTenant, namesAtOnce, type TenantNames } from '../../model/datamart/tenant-name.js';
 import type { ApiKeyCaller } from '../../model/guest/caller.js';
+import type { Datasource } from '../../model/organization.js';
 import type { Engine, RequestSignal, TenantNamesQuestion } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Store } from '../store/store.js';
@@ -13,14 +14,23 @@ type Deps = {
   readonly engine: Pick<Engine, 'tenantNames'>;
 };
 
-/** Undefined: the datasource did not answer in time, or refused. The engine has logged why. */
-const readNames = async (
-  { tenantNames }: Deps['engine'],
-  question: TenantNamesQuestion,
+type MasterTenancy = Extract<Datamart['tenancy'], { readonly tenancyLevel: 'TABLE' }>;
+
+/**
+ * The clients of the datasource's master table. Undefined: the datasource did not answer in time, or refused. The engine
+ * has logged why.
+ */
+export const readMasterNames = async (
+  { engine }: Pick<Deps, 'engine'>,
+  datasource: Datasource,
+  { schemaName, tableName, clientColumnType, ...columns }: MasterTenancy,
+  asked: Pick<TenantNamesQuestion, 'wanted' | 'timeoutMs'>,
   signal: RequestSignal,
 ): Promise<readonly FoundTenant[] | undefined> => {
+  const [keyColumn, nameColumn] = [columns.tablePrimaryKeyColumn, columns.tableClientNameColumn];
+  const master = { schemaName, tableName, keyColumn, nameColumn, clientColumnType };
   try {
-    return await tenantNames(question, signal);
+    return await engine.tenantNames({ datasource, master, limit: namesAtOnce, ...asked }, signal);
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;
@@ -67,11 +77,9 @@ export const listTenantNames =
     const datasource = datamart === undefined ? undefined : await store.datasources.findById(datamart.datasourceId);
     if (tenancy?.tenancyLevel !== 'TABLE' || datasource === undefined)
       return { column: null, found: [], isWhole: true };
-    const { schemaName, tableName, clientColumnType } = tenancy;
-    const [keyColumn, nameColumn] = [tenancy.tablePrimaryKeyColumn, tenancy.tableClientNameColumn];
-    const master = { schemaName, tableName, keyColumn, nameColumn, clientColumnType };
-    const question = { datasource, master, wanted: wantedOf(asked), limit: namesAtOnce, timeoutMs: asked.timeoutMs };
-    const found = await readNames(engine, question, signal);
-    const column = { schemaName, tableName, columnName: nameColumn };
+    const question = { wanted: wantedOf(asked), timeoutMs: asked.timeoutMs };
+    const found = await readMasterNames({ engine }, datasource, tenancy, question, signal);
+    const { schemaName, tableName, tableClientNameColumn: columnName } = tenancy;
+    const column = { schemaName, tableName, columnName };
     return { column, found: found ?? [], isWhole: found !== undefined };
   };

@@ -308,6 +308,13 @@ export const sampleHandlers: Handlers = {
     digest: 'd'.repeat(64),
   }),
   proposeDashboardContent: async () => ({ layout: [], filters: [], metrics: [], gridMargin: [] }),
+  draftDashboardContent: async () => ({
+    content: { layout: [], filters: [], metrics: [], gridMargin: [] },
+    tenants: [{ clientId: 'acme', name: 'Acme' }],
+    answers: [reply],
+    refused: [],
+    restrictions: [],
+  }),
   tryDashboardContent: async () => [],
   listUnreadableMetrics: async () => [],
   compareDatamart: async () => ({ offers: [], accepted: null }),

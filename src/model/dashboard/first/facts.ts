@@ -43,34 +43,42 @@ const valuesOf = ({ columns }: DatamartTable, name: string): number => {
 
 const unknownSpan = { from: '', to: '' };
 
+export type FindSource = (table: TableRef) => SourceTable | undefined;
+
+type ShownTable = Pick<TableFacts, 'table' | 'source' | 'roles' | 'isOwned' | 'isTenants'> &
+  Pick<TableOwnership, 'tenancy'>;
+
 /**
- * Facts from definitions and the catalog alone, without reading a row: each text may name groups, and each date has
- * values. Tables that no query reads are left out, and so is what the datamart hides, also by `through`.
+ * The tables that a dashboard may show, with their roles. Tables that no query reads are left out, and so is what the
+ * datamart hides, also by `through`.
  */
-export const factsWithoutRows = (
+export const shownTables = (
   datamart: Datamart,
   owned: readonly TableOwnership[],
-  find: (table: TableRef) => SourceTable | undefined,
-): Facts => {
+  find: FindSource,
+): readonly ShownTable[] => {
   const readable = withColumnRules(datamart, noColumnRules);
-  const tables = owned.flatMap(({ table: stored, tenancy }): readonly TableFacts[] => {
+  return owned.flatMap(({ table: stored, tenancy }): readonly ShownTable[] => {
     const table = findTable(readable, stored) ?? stored;
     const source = find(table);
     if (source === undefined || tenancy.kind === 'unreadable' || table.isHide) return [];
     const shown = { ...table, columns: table.columns.filter(({ isHide }) => !isHide) };
     const roles = rolesOf(datamart, shown, source.primaryKey);
-    return [
-      {
-        table: shown,
-        source,
-        roles,
-        isOwned: tenancy.kind !== 'shared',
-        isTenants: tenancy.kind === 'master',
-        rows: Math.max(1, source.estimatedRows ?? 1),
-        distinct: new Map(roles.categories.map((name) => [name, valuesOf(shown, name)])),
-        spans: new Map(roles.dates.map((name) => [name, unknownSpan])),
-      },
-    ];
+    const isOwned = tenancy.kind !== 'shared';
+    return [{ table: shown, source, roles, tenancy, isOwned, isTenants: tenancy.kind === 'master' }];
   });
-  return { tenants: [], tables };
 };
+
+/**
+ * Facts from definitions and the catalog alone, without reading a row: each text may name groups, and each date has
+ * values.
+ */
+export const factsWithoutRows = (datamart: Datamart, owned: readonly TableOwnership[], find: FindSource): Facts => ({
+  tenants: [],
+  tables: shownTables(datamart, owned, find).map(({ tenancy: _, ...shown }) => ({
+    ...shown,
+    rows: Math.max(1, shown.source.estimatedRows ?? 1),
+    distinct: new Map(shown.roles.categories.map((name) => [name, valuesOf(shown.table, name)])),
+    spans: new Map(shown.roles.dates.map((name) => [name, unknownSpan])),
+  })),
+});

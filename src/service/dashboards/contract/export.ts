@@ -118,7 +118,7 @@ const sqlDefinition = z.strictObject({
 /** What the host may define: also SQL and expressions, which no request of a guest may hold. */
 export const metricDefinition = z.discriminatedUnion('kind', [visualDefinition, sqlDefinition]);
 
-const dashboardFilter = z.strictObject({
+export const dashboardFilter = z.strictObject({
   name: identifier,
   dataType,
   applyOnTables: list(columnRef.extend({ dataType: identifier })).min(1),

@@ -1,44 +1,23 @@
-/** What the rows of a draft look like: for which tenants to try the first dashboard, and which columns are worth a chart. */
-import type { Facts, TableFacts } from '../../model/dashboard/first/facts.js';
-import { metricOf } from '../../model/dashboard/first/first-dashboard.js';
-import { rolesOf } from '../../model/dashboard/first/roles.js';
-import { noColumnRules, withColumnRules } from '../../model/datamart/column-rules.js';
-import {
-  type ColumnRef,
-  type Datamart,
-  type DatamartTable,
-  sameTable,
-  type TableRef,
-} from '../../model/datamart/datamart.js';
-import { isOfKind } from '../../model/datamart/datatypes.js';
-import type { SourceTable } from '../../model/datamart/source-schema.js';
-import { tableOwnerships } from '../../model/datamart/table-ownership.js';
-import type { Cell } from '../../model/query/engine.js';
-import { Refusal } from '../../model/refusal.js';
+/** What the rows of a datamart look like: for which tenants to try the first dashboard, and which columns are worth a chart. */
+
+import { type Facts, type FindSource, shownTables, type TableFacts } from '../../dashboard/first/facts.js';
+import { metricOf } from '../../dashboard/first/first-dashboard.js';
+import type { ColumnRef, Datamart, TableRef } from '../../datamart/datamart.js';
+import { isOfKind } from '../../datamart/datatypes.js';
+import type { TableOwnership } from '../../datamart/table-ownership.js';
+import { Refusal } from '../../refusal.js';
+import type { Cell } from '../engine.js';
 import type { AskMetric } from './ask.js';
 
-const keysOf = (sources: readonly SourceTable[]) => (ref: TableRef) => {
-  const found = sources.find((source) => sameTable(source, ref));
-  return found === undefined ? [] : [found.primaryKey, ...found.uniqueKeys].filter((key) => key.length > 0);
-};
+type Owned = ReturnType<typeof shownTables>[number];
 
-type Owned = {
-  readonly table: DatamartTable;
-  /** The column that names the tenant of a row; null: rows have none, or several. */
-  readonly owner: ColumnRef | null;
-  readonly isOwned: boolean;
-  readonly isTenants: boolean;
+/** The column that names the tenant of a row; null: rows have none, or several. */
+const ownerOf = ({ table: { schemaName, tableName }, tenancy }: Owned): ColumnRef | null => {
+  if (tenancy.kind === 'path') return tenancy.owner;
+  return tenancy.kind === 'column' || tenancy.kind === 'master'
+    ? { schemaName, tableName, columnName: tenancy.columnName }
+    : null;
 };
-
-const ownersOf = (datamart: Datamart, sources: readonly SourceTable[]): readonly Owned[] =>
-  tableOwnerships(datamart, keysOf(sources)).map(({ table, tenancy }) => {
-    const { schemaName, tableName } = table;
-    const isTenants = tenancy.kind === 'master';
-    if (tenancy.kind === 'path') return { table, owner: tenancy.owner, isOwned: true, isTenants };
-    if (tenancy.kind !== 'column' && tenancy.kind !== 'master')
-      return { table, owner: null, isOwned: tenancy.kind === 'bridge', isTenants };
-    return { table, owner: { schemaName, tableName, columnName: tenancy.columnName }, isOwned: true, isTenants };
-  });
 
 const count = { name: 'rows', aggregate: 'COUNT' } as const;
 const numberIn = (cell: Cell | undefined): number => Number(cell ?? 0);
@@ -46,9 +25,10 @@ const numberIn = (cell: Cell | undefined): number => Number(cell ?? 0);
 /** Returns the tenants with the most rows in the largest table that has a tenant and can be joined with it. */
 const findTenants = async (ask: AskMetric, datamart: Datamart, owned: readonly Owned[]): Promise<readonly string[]> => {
   const counted = await Promise.all(
-    owned.map(async ({ table, owner, isTenants }) => {
-      const { rows } = await ask(datamart, null, metricOf({ from: table, measures: [count] }));
-      return { table, owner, isTenants, rows: numberIn(rows[0]?.rows) };
+    owned.map(async (one) => {
+      const { table, isTenants } = one;
+      const { rows } = await ask(datamart, null, metricOf({ from: tableRef(table), measures: [count] }));
+      return { table, owner: ownerOf(one), isTenants, rows: numberIn(rows[0]?.rows) };
     }),
   );
   const largest = counted
@@ -71,7 +51,11 @@ const tenantsIn = async (
   const dimensions = [{ name: 'tenant', column }];
   const sort = [{ name: 'rows', direction: 'DESC' as const }];
   try {
-    const { rows } = await ask(datamart, null, metricOf({ from, dimensions, measures: [count], sort, limit: 4 }));
+    const { rows } = await ask(
+      datamart,
+      null,
+      metricOf({ from: tableRef(from), dimensions, measures: [count], sort, limit: 4 }),
+    );
     return rows.flatMap(({ tenant }) => (tenant == null || tenant === '' ? [] : [String(tenant)])).slice(0, 3);
   } catch (error) {
     if (error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR') return [];
@@ -86,13 +70,9 @@ const lookAt = async (
   ask: AskMetric,
   datamart: Datamart,
   tenant: string,
-  { table, isOwned, isTenants }: Owned,
-  sources: readonly SourceTable[],
+  { tenancy: _, ...shown }: Owned,
 ): Promise<TableFacts> => {
-  const source = sources.find((one) => sameTable(one, table));
-  if (source === undefined)
-    throw new Error(`the draft has a table that the database does not have: ${table.tableName}`);
-  const roles = rolesOf(datamart, table, source.primaryKey);
+  const { table, roles } = shown;
   const column = (columnName: string): ColumnRef => ({ ...tableRef(table), columnName });
   const find = (name: string) => table.columns.find((one) => one.columnName === name);
   const isAsked = (name: string): boolean => isOfKind(find(name), 'text', 'enum', 'boolean');
@@ -102,7 +82,7 @@ const lookAt = async (
     datamart,
     tenant,
     metricOf({
-      from: table,
+      from: tableRef(table),
       measures: [
         count,
         ...categories.map((name, at) => ({
@@ -123,11 +103,7 @@ const lookAt = async (
     return typeof from === 'string' && typeof to === 'string' ? [[name, { from, to }] as const] : [];
   });
   return {
-    table,
-    source,
-    roles,
-    isOwned,
-    isTenants,
+    ...shown,
     rows: numberIn(row.rows),
     distinct: new Map(categories.map((name, at) => [name, numberIn(row[`d${at}`])])),
     spans: new Map(spans),
@@ -140,13 +116,13 @@ const tableRef = ({ schemaName, tableName }: TableRef): TableRef => ({ schemaNam
 export const findFacts = async (
   ask: AskMetric,
   datamart: Datamart,
-  sources: readonly SourceTable[],
+  owned: readonly TableOwnership[],
+  find: FindSource,
 ): Promise<Facts> => {
-  // As every query does: what tenants do not read of the rows that they share is no part of a chart.
-  const owned = ownersOf(withColumnRules(datamart, noColumnRules), sources);
-  const tenants = await findTenants(ask, datamart, owned);
+  const shown = shownTables(datamart, owned, find);
+  const tenants = await findTenants(ask, datamart, shown);
   const [tenant] = tenants;
   if (tenant === undefined) return { tenants, tables: [] };
-  const tables = await Promise.all(owned.map((one) => lookAt(ask, datamart, tenant, one, sources)));
+  const tables = await Promise.all(shown.map((one) => lookAt(ask, datamart, tenant, one)));
   return { tenants, tables };
 };

@@ -1,10 +1,11 @@
-/** Questions to the operator's database through the engine, before there is a service. */
-import type { Epoch } from '../../model/brand.js';
-import type { MetricDefinition } from '../../model/dashboard/metric.js';
-import type { Datamart } from '../../model/datamart/datamart.js';
-import { tenantScope, untenantedClientId } from '../../model/datamart/tenant.js';
-import type { Datasource } from '../../model/organization.js';
-import type { Engine, MetricAnswer } from '../../model/query/engine.js';
+/** Questions to a database for the proposal of a first dashboard. Their callers may read the rows of all tenants. */
+
+import type { Epoch } from '../../brand.js';
+import type { MetricDefinition } from '../../dashboard/metric.js';
+import type { Datamart } from '../../datamart/datamart.js';
+import { tenantScope, untenantedClientId } from '../../datamart/tenant.js';
+import type { Datasource } from '../../organization.js';
+import type { Engine, MetricAnswer } from '../engine.js';
 
 /** Answers a metric: for one tenant, or with null over the rows of all tenants. */
 export type AskMetric = (
@@ -21,6 +22,9 @@ const untenanted = (datamart: Datamart): Datamart => ({
   tables: datamart.tables.map((table) => ({ ...table, clientColumn: null, tenancyPath: null, through: null })),
 });
 
+/** Stands for a data app in the keys of cached answers. No data app has it, since their ids are UUIDs. */
+export const firstDashboardAsker = 'first-dashboard';
+
 export const createAsk =
   (engine: Pick<Engine, 'query'>, datasource: Datasource): AskMetric =>
   (datamart, tenant, definition) => {
@@ -29,8 +33,8 @@ export const createAsk =
       datasource,
       datamart: read,
       tenant: tenantScope(read, tenant ?? untenantedClientId),
-      dataAppId: 'init',
-      epoch: 'init' as Epoch,
+      dataAppId: firstDashboardAsker,
+      epoch: firstDashboardAsker as Epoch,
       definition,
       conditions: [],
       timezone: null,
