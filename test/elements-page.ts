@@ -119,9 +119,11 @@ If somebody else changed a metric meanwhile, the editor says so and overwrites n
 ## Arranging cards
 
 Where the token and the embed give \`isEnableCustomizeLayout\`, \`<guestlist-dashboard>\` has a button
-for it. A card is dragged, or chosen and moved by the arrow keys; its corner, or Shift with the
-arrow keys, changes its size. So are headings, texts, pictures and titles of tabs. A token of a user
-saves the arrangement for that user only, and can restore the original.
+for it. Cards stay drawn meanwhile, and moving one asks for nothing. A card, heading, text, picture
+or title of a tab is dragged, or chosen and moved by the arrow keys; its corner, or Shift with the
+arrow keys, changes its size. Buttons do the same for the chosen card. Control and Z undoes a step,
+and Control and Y does it again. A token of a user saves the arrangement for that user only, and can
+restore the original.
 
 ## Themes
 
@@ -293,7 +295,8 @@ of the token (\`userIdentifier\`).
 A user whose token has \`isEnableCreateDashboard\`, on a dashboard with \`isAllowDashboardCreation\`,
 makes own dashboards: a choice of the cards that the user sees there, arranged anew, with headings,
 texts and tabs. \`<guestlist-dashboard>\` then shows a list beside its name, and buttons to make,
-edit, share and delete. Both are off unless they say \`true\`, and the token must name a user.
+edit, share and delete. While it is edited, the key Delete takes the chosen card off it. Both
+settings are off unless they say \`true\`, and the token must name a user.
 
 - An own dashboard gives no right to data. Each card is queried as on the dashboard, with its
   filters and restrictions. A metric that is hidden, archived or deleted is absent; without the

@@ -35,6 +35,7 @@ export const rendererOpener =
     const files = await assets;
     return createRenderer({
       ...limits,
+      pagesPerBrowser: 50,
       start,
       executablePath: places.find(isExecutable) ?? null,
       timeoutMs: timeoutSeconds * 1000,

@@ -29,20 +29,24 @@ export type RendererOptions = {
   readonly timeoutMs: number;
   /** How far the browser gives way to other work of the machine: 0 not at all, 19 the most. */
   readonly niceness: number;
+  /** Pages before the browser is started anew, so that its memory cannot grow for ever. */
+  readonly pagesPerBrowser: number;
   readonly start: BrowserStart;
   readonly read: Read;
   readonly file: ReadFile;
   readonly log: Pick<Log, 'warn'>;
 };
 
-/** Pages before the browser is started anew, so that its memory cannot grow for ever. */
-const pagesPerBrowser = 50;
 const memoryMegabytes = 512;
 
-type Executable = Pick<RendererOptions, 'executablePath' | 'niceness' | 'start'>;
+type Executable = Pick<RendererOptions, 'executablePath' | 'niceness' | 'start' | 'pagesPerBrowser'>;
 
 /** The browser reaches nothing: no name resolves, and the proxy of every address, loopback too, does not exist. */
-const launchOptions = ({ executablePath, niceness, start }: Executable & { readonly executablePath: string }) => ({
+const launchOptions = ({
+  executablePath,
+  niceness,
+  start,
+}: Pick<Executable, 'niceness' | 'start'> & { readonly executablePath: string }) => ({
   // A browser that is lowered after its start has started other processes meanwhile, which keep the usual priority.
   executablePath: niceness === 0 || process.platform === 'win32' ? executablePath : start.giveWay,
   env: { ...start.environment, GUESTLIST_BROWSER: executablePath, GUESTLIST_NICENESS: String(niceness) },
@@ -68,9 +72,17 @@ const launchOptions = ({ executablePath, niceness, start }: Executable & { reado
 const absent = (): DependencyUnavailable =>
   new DependencyUnavailable('renderer-absent', 'There is no Chromium on this machine to draw with.');
 
-/** Starts the browser when it is first needed, and anew after some pages or a crash. */
-const createBrowsers = ({ executablePath, ...executable }: Executable) => {
-  let current: { readonly browser: Promise<Browser>; pages: number } | null = null;
+const isRunning = ({ browser }: Running): Promise<boolean> =>
+  browser.then(
+    (running) => running.isConnected(),
+    () => false,
+  );
+
+type Running = { readonly browser: Promise<Browser>; pages: number; open: number };
+
+/** Starts the browser when it is first needed, and anew after some pages or a crash. The old one ends with its last page. */
+const createBrowsers = ({ executablePath, pagesPerBrowser, ...executable }: Executable) => {
+  let current: Running | null = null;
   const launch = async (): Promise<Browser> => {
     if (executablePath === null) throw absent();
     try {
@@ -80,28 +92,36 @@ const createBrowsers = ({ executablePath, ...executable }: Executable) => {
       throw new DependencyUnavailable('renderer-absent', 'Chromium could not be started.', cause);
     }
   };
-  const close = async (): Promise<void> => {
-    const closing = current;
-    current = null;
-    await closing?.browser.then(
-      (browser) => browser.close(),
+  const end = ({ browser }: Running): Promise<void> =>
+    browser.then(
+      (running) => running.close(),
       () => undefined,
     );
+  const leave = async (running: Running): Promise<void> => {
+    running.open -= 1;
+    if (running !== current && running.open === 0) await end(running);
   };
   return {
-    close,
-    take: async (): Promise<Browser> => {
-      const taken = current ?? { browser: handled(launch()), pages: 0 };
+    close: async (): Promise<void> => {
+      const closing = current;
+      current = null;
+      if (closing !== null) await end(closing);
+    },
+    /** Works with a browser that stays open at least until the work has ended. */
+    use: async <T>(work: (browser: Browser) => Promise<T>): Promise<T> => {
+      const taken = current ?? { browser: handled(launch()), pages: 0, open: 0 };
       current = taken;
       taken.pages += 1;
+      taken.open += 1;
       try {
         const browser = await taken.browser;
-        // Pages that are still open keep the old browser until they end.
-        if (taken.pages >= pagesPerBrowser || !browser.isConnected()) current = null;
-        return browser;
+        if (current === taken && (taken.pages >= pagesPerBrowser || !browser.isConnected())) current = null;
+        return await work(browser);
       } catch (error) {
-        if (current === taken) current = null;
+        if (current === taken && !(await isRunning(taken))) current = null;
         throw error;
+      } finally {
+        await leave(taken);
       }
     },
   };
@@ -162,13 +182,14 @@ const drawIn = async (browser: Browser, request: RenderRequest, options: Rendere
       fail = reject;
     }),
   );
+  const nonce = randomUUID();
+  const opening = handled(openPage(context, { request, nonce, signal, ...options }, fail));
   const stop = (): void => fail(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
     if (signal.aborted) stop();
-    const nonce = randomUUID();
     const work = async (): Promise<Uint8Array> => {
-      const page = await openPage(context, { request, nonce, signal, ...options }, fail);
+      const page = await opening;
       return fileOf(context, request.format, await drawOn(page, request, nonce));
     };
     const file = await Promise.race([work(), failed]);
@@ -176,6 +197,8 @@ const drawIn = async (browser: Browser, request: RenderRequest, options: Rendere
     return file;
   } finally {
     signal.removeEventListener('abort', stop);
+    // The steps that open a page are short; a context that is closed between them can fail where nobody catches it.
+    await opening.catch(() => undefined);
     await context.close().catch(() => undefined);
   }
 };
@@ -204,7 +227,7 @@ export const createRenderer = (options: RendererOptions): Renderer & { readonly 
       const signal = AbortSignal.any([gone, AbortSignal.timeout(timeoutMs)]);
       try {
         return await counted(JSON.stringify([dataAppId, clientId]), () =>
-          inTurn(async () => drawIn(await browsers.take(), request, options, signal), signal),
+          inTurn(() => browsers.use((browser) => drawIn(browser, request, options, signal)), signal),
         );
       } catch (error) {
         throw asUnavailable(error);

@@ -38,6 +38,7 @@ const optionsWith = (work: string, more: Partial<RendererOptions> = {}): Rendere
   perClient: 2,
   timeoutMs: 30_000,
   niceness: 0,
+  pagesPerBrowser: 50,
   start: {
     giveWay: fileURLToPath(new URL('../../../bin/give-way.sh', import.meta.url)),
     environment: { PATH: process.env.PATH, HOME: process.env.HOME },
@@ -254,6 +255,58 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
     gone.abort(new Error('gone'));
     expect(await waiting).toBeInstanceOf(DependencyUnavailable);
     await renderer.close();
+  });
+
+  test('a caller who goes at any moment leaves no error that nobody catches, and the next drawing is good', async () => {
+    const renderer = createRenderer(optionsWith('', { perClient: 50, waiting: 50, atOnce: 2 }));
+    const turns = async (count: number) => {
+      for (let turn = 0; turn < count; turn += 1) await new Promise((next) => setImmediate(next));
+    };
+    try {
+      await renderer.render(requestOf(), never);
+      const drawings = Array.from({ length: 24 }, async (_, index) => {
+        const gone = new AbortController();
+        const drawing = renderer.render(requestOf(), gone.signal).catch((error: unknown) => error);
+        await turns(index * 12);
+        gone.abort(new Error('gone'));
+        return drawing;
+      });
+      for (const ended of await Promise.all(drawings))
+        expect(ended instanceof DependencyUnavailable || ended instanceof Uint8Array).toBe(true);
+      expect(
+        Buffer.from(await renderer.render(requestOf(), never))
+          .subarray(0, 4)
+          .toString(),
+      ).toBe('%PDF');
+    } finally {
+      await renderer.close();
+    }
+  });
+
+  test('a renderer that is closed at any moment leaves no error that nobody catches', async () => {
+    for (const turns of [0, 5, 20, 40, 60, 80, 100, 150, 200, 300]) {
+      const renderer = createRenderer(optionsWith('', { perClient: 50, atOnce: 3 }));
+      await renderer.render(requestOf(), never);
+      const drawings = [1, 2, 3].map(() => renderer.render(requestOf(), never).catch((error: unknown) => error));
+      for (let turn = 0; turn < turns; turn += 1) await new Promise((next) => setImmediate(next));
+      await renderer.close();
+      for (const ended of await Promise.all(drawings))
+        expect(ended instanceof DependencyUnavailable || ended instanceof Uint8Array).toBe(true);
+    }
+  });
+
+  test('a browser that was replaced ends with its last page', async () => {
+    const others = (await childrenOf(process.pid)).map(({ pid }) => pid);
+    const renderer = createRenderer(optionsWith('', { pagesPerBrowser: 2 }));
+    try {
+      for (let page = 0; page < 5; page += 1) await renderer.render(requestOf(), never);
+      const running = (await childrenOf(process.pid)).filter(
+        ({ pid, command }) => !others.includes(pid) && command.includes('--remote-debugging-pipe'),
+      );
+      expect(running).toHaveLength(1);
+    } finally {
+      await renderer.close();
+    }
   });
 
   test('a client has only so many pages under way, and others are not kept waiting for it', async () => {
