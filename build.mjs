@@ -147,13 +147,13 @@ const bundleText = async (file) => {
 /** The operations of the interface, for the search: the reference itself is written by the running service. */
 const operationEntries = async () => {
   const load = (file) => import(pathToFileURL(join(root, 'dist', file)).href);
-  const [{ operations }, { slug }] = await Promise.all([
+  const [{ operations }, { operationAddress }] = await Promise.all([
     load('service/operations.js'),
-    load('platform/http/wire/html.js'),
+    load('platform/http/pages/docs-addresses.js'),
   ]);
-  return Object.values(operations).map(({ name, summary, description = '', bindings }) => ({
-    id: `/docs/api#${slug(name)}`,
-    url: `/docs/api#${slug(name)}`,
+  return Object.values(operations).map(({ name, resource, summary, description = '', bindings }) => ({
+    id: operationAddress({ resource, name }),
+    url: operationAddress({ resource, name }),
     title: 'API reference',
     heading: summary,
     text: [description, name, ...bindings.map(({ method, path }) => `${method} ${path}`)].join(' '),

@@ -26,7 +26,7 @@ describe('a start', () => {
       expect((await get(`${product.url}/healthz`)).status).toBe(200);
       expect((await request(`${product.url}/metrics`)).text).toContain('process_cpu_seconds_total');
       expect((await request(`${product.url}/elements.js`)).headers.get('content-type')).toContain('javascript');
-      expect((await request(`${product.url}/docs/api`)).text).toContain('guest-token/create');
+      expect((await request(`${product.url}/docs/api/guest-tokens`)).text).toContain('guest-token/create');
       expect((await stat(join(product.dataDir, 'credentials.json'))).mode & 0o777).toBe(0o600);
       expect(await product.stop()).toBe(0);
     } finally {

@@ -8,7 +8,7 @@ import type { Log } from '../logs/log.js';
 import type { Meters } from '../logs/meters.js';
 import type { OpenApiDocument } from './interface/openapi.js';
 import { type Assets, serveAssets, studioPage } from './pages/assets.js';
-import { renderDocs } from './pages/docs.js';
+import { renderReference } from './pages/docs.js';
 import { docsStyle } from './pages/docs-style.js';
 import { serveDocuments } from './pages/documents.js';
 import { type HomeLink, serveHome } from './pages/home.js';
@@ -106,6 +106,17 @@ const text = (contentType: string, write: () => string): Step => {
   return (_, response) => {
     body ??= write();
     return send(response, { status: 200, headers: ['Content-Type', contentType, 'Cache-Control', 'no-cache'], body });
+  };
+};
+
+/** Serves the pages of the reference, which are written at the first request of one. */
+const referencePages = (document: () => OpenApiDocument): Step => {
+  let pages: ReadonlyMap<string, string> | undefined;
+  const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-cache'];
+  return (request, response, next) => {
+    pages ??= renderReference(document());
+    const body = pages.get(pathOf(request));
+    return body === undefined ? next() : send(response, { status: 200, headers, body });
   };
 };
 
@@ -222,11 +233,11 @@ const mountReference = (
   const whole = ['/docs', '/docs/{*page}'];
   const texts = [
     ['/openapi.json', 'application/json', () => JSON.stringify(document())],
-    ['/docs/api', 'text/html', () => renderDocs(document())],
     ['/docs/style.css', 'text/css', () => docsStyle],
   ] as const;
   app.get(['/openapi.json', ...whole], guardDoor(doors, 'interface'));
   for (const [path, type, write] of texts) app.get(path, text(`${type}; charset=utf-8`, write));
+  app.get(['/docs/api', '/docs/api/{*page}'], referencePages(document));
   if (documents !== undefined) app.get(whole, serveDocuments(documents));
 };
 

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
 import { createOpenApi } from '../../../src/platform/http/interface/openapi.js';
 import type { Operation } from '../../../src/platform/http/interface/operation.js';
-import { renderDocs } from '../../../src/platform/http/pages/docs.js';
+import { renderReference } from '../../../src/platform/http/pages/docs.js';
+import { operationAddress } from '../../../src/platform/http/pages/docs-addresses.js';
 import { docsStyle } from '../../../src/platform/http/pages/docs-style.js';
-import { html } from '../../../src/platform/http/wire/html.js';
+import { html, slug } from '../../../src/platform/http/wire/html.js';
 import { operations } from '../../../src/service/operations.js';
 import { document } from './sample.js';
 
-const page = renderDocs(document);
+const pages = renderReference(document);
+const page = [...pages.values()].join('');
+const textOf = (created: typeof document) => [...renderReference(created).values()].join('');
 
 test('lists every operation with all its paths and error codes', () => {
   const text = page.replaceAll(/<wbr>/g, '');
@@ -19,7 +22,7 @@ test('lists every operation with all its paths and error codes', () => {
 });
 
 test('the page of the interface lists nested fields', () => {
-  const text = page.replaceAll(/<span class="outer">|<\/span>/g, '');
+  const text = page.replaceAll(/<\/?i>/g, '');
   for (const field of [
     'params.hideDashboardMetrics[].metricIds',
     'params.accessPermissions.isAllowMetricFilterNameChange',
@@ -48,16 +51,38 @@ test('has no script, no inline style and no foreign content', () => {
   expect(docsStyle).not.toMatch(/url\(|@import/);
 });
 
-test('has only links that work, and unique ids', () => {
-  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-  expect(new Set(ids).size).toBe(ids.length);
-  for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+test('has only links that work, and unique ids on each page', () => {
+  const idsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  for (const [path, text] of pages) {
+    expect(new Set(idsOf(text)).size, path).toBe(idsOf(text).length);
+    for (const [, target = '', anchor] of text.matchAll(/href="((?:\/docs\/api)?[^"#]*)(?:#([^"]+))?"/g)) {
+      if (target !== '' && !target.startsWith('/docs/api')) continue;
+      const found = pages.get(target === '' ? path : target);
+      expect(found, `${path}: ${target}`).toBeDefined();
+      if (anchor !== undefined) expect(idsOf(found ?? ''), `${path}: ${target}`).toContain(anchor);
+    }
+  }
+});
+
+test('each page of the reference is smaller than 100 kB', () => {
+  const large = [...pages].filter(([, text]) => Buffer.byteLength(text) >= 100_000).map(([path]) => path);
+  expect(large).toEqual([]);
+});
+
+test('an address of the reference as one page leads to the operation, resource or object that it named', () => {
+  const overview = pages.get('/docs/api') ?? '';
+  for (const { name, resource } of Object.values<Operation>(operations))
+    expect(overview).toContain(`<li id="${slug(name)}"><a href="${operationAddress({ resource, name })}">`);
+  for (const { name } of document.tags)
+    expect(overview).toContain(`<h2 id="tag-${slug(name)}"><a href="/docs/api/${slug(name)}">`);
+  for (const name of Object.keys(document.components.schemas))
+    expect(overview).toContain(`<li id="schema-${slug(name)}"><a href="/docs/api/objects/${slug(name)}">`);
 });
 
 test('escapes everything in the document', () => {
   const evil = '<img src=x onerror=alert(1)>"\'&`<b>`';
   const { createDataApp } = operations;
-  const page = renderDocs(
+  const page = textOf(
     createOpenApi(
       {
         createDataApp: {
@@ -77,5 +102,5 @@ test('escapes everything in the document', () => {
 test('a curl example is valid if its body contains a quote', () => {
   const { createDataApp } = operations;
   const named = { ...createDataApp, example: { input: { name: "O'Hare" }, output: { name: 'x' } } };
-  expect(renderDocs(createOpenApi({ createDataApp: named }, { version: '1' }))).toContain('O&#39;\\&#39;&#39;Hare');
+  expect(textOf(createOpenApi({ createDataApp: named }, { version: '1' }))).toContain('O&#39;\\&#39;&#39;Hare');
 });

@@ -134,7 +134,10 @@ describe.runIf(hasChromium())('in a browser', () => {
   });
   afterAll(() => browser.close());
 
-  const pages = { '/': 'front', '/nowhere': 'not-found', '/failing': 'failing', '/starting': 'starting' };
+  const pages = {
+    ...{ '/': 'front', '/nowhere': 'not-found', '/failing': 'failing', '/starting': 'starting' },
+    ...{ '/docs/api': 'reference', '/docs/api/guest-tokens': 'resource', '/docs/api/objects/guest-metric': 'object' },
+  };
   test.each(['light', 'dark'] as const)('axe finds nothing on the pages, %s, and they fit a phone', async (scheme) => {
     const app = appOf({ assets: ['/demo', '/studio', '/elements.js'] });
     const handle: Handle = (request, response) =>

@@ -1,6 +1,7 @@
 import { limits } from '../interface/fields.js';
 import type { JsonSchema } from '../interface/openapi.js';
-import { type Html, html, type Piece, prose, slug } from '../wire/html.js';
+import { type Html, html, type Piece, prose } from '../wire/html.js';
+import { objectPath } from './docs-addresses.js';
 
 type Field = {
   readonly name: string;
@@ -38,7 +39,7 @@ const writeForms = (forms: readonly JsonSchema[]): Html => {
 /** Describes a type in words: `array of string`, `"a" or "b"`, or a link to a shared object. */
 export const writeType = (schema: JsonSchema): Html => {
   const ref = refName(schema);
-  if (ref !== undefined) return html`<a href="#schema-${slug(ref)}">${ref}</a>`;
+  if (ref !== undefined) return html`<a href="${objectPath(ref)}">${ref}</a>`;
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
   if (Array.isArray(schema.enum)) return or(schema.enum.map((value) => html`<code>${JSON.stringify(value)}</code>`));
   const forms = formsOf(schema);
@@ -101,14 +102,17 @@ const fieldsOf = (schema: JsonSchema, prefix = '', depth = 0): readonly Field[] 
 
 const writeName = (name: string): Html => {
   const cut = name.lastIndexOf('.') + 1;
-  return html`<code><span class="outer">${name.slice(0, cut)}</span>${name.slice(cut)}</code>`;
+  return html`<code>${cut === 0 ? undefined : html`<i>${name.slice(0, cut)}</i>`}${name.slice(cut)}</code>`;
 };
 
 const writeRow = ({ name, schema, isRequired, depth }: Field, isRequest: boolean): Html => {
   const description = typeof schema.description === 'string' ? schema.description : '';
   const bounds = isRequest ? writeLimits(schema) : '';
   const mark = isRequest && isRequired ? html` <span class="required">required</span>` : undefined;
-  return html`<tr class="d${Math.min(depth, 5)}"><td>${writeName(name)}${mark}</td><td class="type">${writeType(schema)}</td><td>${prose([description, bounds].filter(Boolean).join(' '))}</td></tr>`;
+  const nested = depth === 0 ? undefined : html` class="d${Math.min(depth, 5)}"`;
+  const meaning = prose([description, bounds].filter(Boolean).join(' '));
+  // HTML needs no end tags here. They were a tenth of the largest page.
+  return html`<tr${nested}><td>${writeName(name)}${mark}<td>${writeType(schema)}<td>${meaning}`;
 };
 
 /** Writes a table of an object's fields; nested fields follow their parent. Writes nothing if there are no fields. */

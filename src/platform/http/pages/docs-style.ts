@@ -21,7 +21,7 @@ body {
   font: 16px/1.6 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif;
 }
 a { color: var(--accent); text-decoration: none; }
-a:hover { text-decoration: underline; }
+a:hover, p a, dd a, td a, footer a { text-decoration: underline; }
 a:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
 nav {
   position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem 1.25rem 3rem;
@@ -29,19 +29,23 @@ nav {
 }
 nav .home { display: block; font-weight: 700; font-size: 1.125rem; margin-bottom: 1rem; color: var(--ink); }
 nav > a:not(.home) { display: block; padding: 0.25rem 0; }
-nav h2 { font-size: 0.8125rem; margin: 1.25rem 0 0.25rem; border: 0; padding: 0; }
-nav h2 a { color: var(--ink); }
 nav ul { list-style: none; margin: 0; padding: 0; }
-nav li a { display: block; padding: 0.25rem 0; color: var(--soft); }
-nav li a:hover { color: var(--accent); }
+nav li > a { display: block; padding: 0.25rem 0; }
+nav li li { padding-left: 0.75rem; border-left: 1px solid var(--line); }
+nav li li a { color: var(--soft); }
+nav li li a:hover { color: var(--accent); }
+nav [aria-current] { color: var(--ink); font-weight: 600; }
+main ul.columns { columns: 14rem; padding-left: 1.25rem; }
+main li:target { font-weight: 600; }
+footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.875rem; }
 main { padding: 2.5rem 3rem 6rem; width: 100%; max-width: 64rem; }
 h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 0.5rem; letter-spacing: -0.02em; }
 h1 small { font-size: 1rem; font-weight: 400; color: var(--soft); letter-spacing: 0; }
-h2 { font-size: 1.5rem; line-height: 1.3; margin: 3.5rem 0 0.5rem; letter-spacing: -0.01em; }
-h3 { font-size: 1.1875rem; margin: 0 0 0.5rem; }
-h3 a { color: inherit; }
-h4 { font-size: 0.9375rem; margin: 1.75rem 0 0.5rem; }
-h5 { font-size: 0.875rem; font-weight: 500; color: var(--soft); margin: 1rem 0 0.375rem; }
+h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.5rem 0 0.5rem; letter-spacing: -0.01em; }
+article > h2 { margin-top: 0; }
+article h2 a { color: inherit; }
+h3 { font-size: 0.9375rem; margin: 1.75rem 0 0.5rem; }
+h4 { font-size: 0.875rem; font-weight: 500; color: var(--soft); margin: 1rem 0 0.375rem; }
 p { margin: 0.5rem 0; max-width: 46rem; }
 .lead { color: var(--soft); }
 article { border-top: 1px solid var(--line); padding: 1.75rem 0; margin-top: 1.25rem; }
@@ -68,8 +72,8 @@ th, td { padding: 0.5rem 1rem 0.5rem 0; border-bottom: 1px solid var(--line); ve
 .fields { table-layout: fixed; min-width: 34rem; }
 .fields th:nth-child(1) { width: 38%; } .fields th:nth-child(2) { width: 24%; }
 td code { overflow-wrap: anywhere; }
-.type { color: var(--soft); overflow-wrap: anywhere; }
-.outer { color: var(--soft); }
+.fields td:nth-child(2) { color: var(--soft); overflow-wrap: anywhere; }
+td i { color: var(--soft); font-style: normal; }
 .required { font-size: 0.75rem; color: var(--delete); white-space: nowrap; }
 .d1 td:first-child { padding-left: 1rem; } .d2 td:first-child { padding-left: 2rem; }
 .d3 td:first-child { padding-left: 3rem; } .d4 td:first-child { padding-left: 4rem; }
@@ -83,9 +87,9 @@ dt { font-weight: 600; } dd { margin: 0; }
     padding: 1rem 1.25rem; display: flex; flex-wrap: wrap; gap: 0.25rem 1.125rem; align-items: baseline;
   }
   nav .home { margin: 0; width: 100%; }
-  nav ul { display: none; }
-  nav h2 { margin: 0; }
-  nav > a:not(.home), nav h2 a { display: inline-block; padding: 0.375rem 0; color: var(--accent); font-size: 0.875rem; font-weight: 500; }
+  nav ul { display: contents; }
+  nav ul ul { display: none; }
+  nav > a:not(.home), nav li > a { display: inline-block; padding: 0.375rem 0; font-weight: 500; }
   main { padding: 1.5rem 1.25rem 4rem; }
   h1 { font-size: 1.625rem; }
   .fields { min-width: 0; }

@@ -1,161 +1,37 @@
-/** Writes the API reference: the OpenAPI document as one static page without scripts. */
+/**
+ * Writes the reference of the interface: the OpenAPI document as static pages without scripts, one for each resource and
+ * one for each shared object. The overview has an anchor for each operation and object, since all of them were on that
+ * page before.
+ */
 import { bytesOfValue } from '../../work/json-excess.js';
 import { limits, namingRules } from '../interface/fields.js';
-import type { JsonSchema, OpenApiContent, OpenApiDocument, OpenApiOperation } from '../interface/openapi.js';
+import type { JsonSchema, OpenApiDocument } from '../interface/openapi.js';
 import { type Html, html, type Piece, prose, slug } from '../wire/html.js';
+import { objectPath, operationAddress, overviewPath, resourcePath } from './docs-addresses.js';
 import { formsOf, writeFields, writeType } from './docs-fields.js';
+import { credentialNames, type Entry, entriesOf, writeEntry } from './docs-operation.js';
 
-type Bound = { readonly method: string; readonly path: string; readonly operation: OpenApiOperation };
-/** An operation with all its bindings. The first binding is the recommended one. */
-type Entry = { readonly name: string; readonly main: Bound; readonly others: readonly Bound[] };
+type Tag = OpenApiDocument['tags'][number];
+type Parts = { readonly document: OpenApiDocument; readonly entries: readonly Entry[] };
 
-const credentialNames: Readonly<Record<string, { readonly label: string; readonly variable: string }>> = {
-  apiKey: { label: 'API key', variable: '$API_KEY' },
-  serviceToken: { label: 'Service token', variable: '$SERVICE_TOKEN' },
-  guestToken: { label: 'Guest token', variable: '$GUEST_TOKEN' },
-};
+const entriesIn = ({ entries }: Parts, { name }: Tag): readonly Entry[] =>
+  entries.filter(({ main }) => main.operation.tags.includes(name));
 
-const entriesOf = (document: OpenApiDocument): readonly Entry[] => {
-  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-  );
-  const names = [...new Set(all.map(({ operation }) => operation['x-operation']))];
-  return names.flatMap((name) => {
-    const bindings = all.filter(({ operation }) => operation['x-operation'] === name);
-    const main = bindings.find(({ operation }) => operation.deprecated !== true) ?? bindings[0];
-    return main === undefined ? [] : [{ name, main, others: bindings.filter((other) => other !== main) }];
-  });
-};
+const writeLink = (path: string, current: string, text: string): Html =>
+  path === current ? html`<a href="${path}" aria-current="page">${text}</a>` : html`<a href="${path}">${text}</a>`;
 
-const writeMethod = (method: string): Html => html`<span class="method ${method.toLowerCase()}">${method}</span>`;
-
-/** Writes a path that may break after each slash. */
-const writePath = (path: string): Html =>
-  html`<code class="path">${path.split('/').map((part, index) => (index === 0 ? part : html`/<wbr>${part}`))}</code>`;
-
-const writeBindings = ({ main, others }: Entry): Html => html`
-<p class="binding">${writeMethod(main.method)} ${writePath(main.path)}</p>
-${others.map(({ method, path, operation }) => html`<p class="binding minor">${writeMethod(method)} ${writePath(path)}${operation.deprecated ? html` <span class="legacy">legacy</span>` : undefined}</p>`)}`;
-
-const credentialsOf = ({ security }: OpenApiOperation): readonly string[] =>
-  security.flatMap((requirement) => Object.keys(requirement));
-
-const writeCredentials = (operation: OpenApiOperation): Html => html`
-<p class="credentials">Credential: ${credentialsOf(operation).map((name, index) => [index === 0 ? '' : ' or ', html`<a href="#credentials">${credentialNames[name]?.label ?? name}</a>`])}</p>`;
-
-const contentOf = (content: OpenApiContent | undefined) => {
-  const [type, body] = Object.entries(content ?? {})[0] ?? [];
-  return type === undefined || body === undefined ? undefined : { type, ...body };
-};
-
-/** Returns the title of a union's alternative: the value of its discriminating field. */
-const formTitle = (form: JsonSchema): string => {
-  const constants = Object.entries((form.properties ?? {}) as Record<string, JsonSchema>).flatMap(([name, field]) =>
-    field.const === undefined ? [] : [`\`${name}\` is \`${JSON.stringify(field.const)}\``],
-  );
-  return constants.length === 0 ? 'Or' : `Where ${constants.join(' and ')}`;
-};
-
-const writeSchema = (schema: JsonSchema, use: 'request' | 'response'): Piece => {
-  const forms = formsOf(schema);
-  if (forms.length > 1) return forms.map((form) => html`<h5>${prose(formTitle(form))}</h5>${writeFields(form, use)}`);
-  return writeFields(schema, use) ?? html`<p>${writeType(schema)}</p>`;
-};
-
-const writeParameters = ({ parameters = [] }: OpenApiOperation, place: 'path' | 'query'): Piece => {
-  const these = parameters.filter((parameter) => parameter.in === place);
-  if (these.length === 0) return undefined;
-  const properties = these.map(({ name, schema, description = '' }) => [name, { ...schema, description }] as const);
-  const required = these.filter((parameter) => parameter.required).map(({ name }) => name);
-  const schema = { type: 'object', properties: Object.fromEntries(properties), required };
-  return html`<h4>${place === 'path' ? 'Path' : 'Query'}</h4>${writeFields(schema, 'request')}`;
-};
-
-/** Describes the body as a form: the fields that contain JSON, and the file. */
-const writeForm = (content: OpenApiContent | undefined): Piece => {
-  const form = content?.['multipart/form-data'];
-  if (form === undefined) return undefined;
-  const fields = Object.entries((form.schema.properties ?? {}) as Record<string, JsonSchema>);
-  const inJson = fields
-    .filter(([, field]) => field.contentMediaType === 'application/json')
-    .map(([name]) => `\`${name}\``);
-  const files = fields.filter(([, field]) => field.format === 'binary');
-  return html`<p>${prose(`Or as \`multipart/form-data\`, where ${inJson.join(', ')} are sent as JSON text, with one more field:`)}</p>${writeFields({ type: 'object', properties: Object.fromEntries(files) }, 'request')}`;
-};
-
-const writeRequest = ({ requestBody, ...operation }: OpenApiOperation): Html => {
-  const body = contentOf(requestBody?.content);
-  return html`${writeParameters(operation, 'path')}${writeParameters(operation, 'query')}${body === undefined ? undefined : html`<h4>Body</h4>${writeSchema(body.schema, 'request')}${writeForm(requestBody?.content)}`}`;
-};
-
-const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-const addressOf = ({ path, operation: { parameters = [] } }: Bound): string => {
-  const filled = parameters.reduce(
-    (address, { name, example }) => address.replace(`{${name}}`, encodeURIComponent(String(example ?? name))),
-    path,
-  );
-  const query = parameters
-    .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
-    .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`);
-  return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
-};
-
-const writeCurl = (bound: Bound): Html => {
-  const body = contentOf(bound.operation.requestBody?.content);
-  const variable = credentialNames[credentialsOf(bound.operation)[0] ?? '']?.variable ?? '$TOKEN';
-  const lines = [
-    `curl${bound.method === 'GET' ? '' : ` -X ${bound.method}`} "$BASE_URL${addressOf(bound)}"`,
-    `-H "Authorization: Bearer ${variable}"`,
-    ...(body === undefined
-      ? []
-      : [`-H "Content-Type: application/json"`, `-d ${shellQuote(JSON.stringify(body.example ?? {}, null, 2))}`]),
-  ];
-  return html`<h4>Example</h4><pre tabindex="0"><code>${lines.join(' \\\n  ')}</code></pre>`;
-};
-
-const writeAnswer = ({ responses }: OpenApiOperation): Html => {
-  const answer = contentOf(responses['200']?.content);
-  if (answer === undefined) return html``;
-  const example = answer.example;
-  const text = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
-  const isFile = typeof answer.schema === 'object' && answer.schema.type === 'string';
-  return html`<h4>Answer <span class="media">200 · ${answer.type}</span></h4>${isFile ? undefined : writeSchema(answer.schema, 'response')}${example === undefined ? undefined : html`<pre tabindex="0"><code>${text}</code></pre>`}`;
-};
-
-const writeErrors = ({ responses }: OpenApiOperation): Html => {
-  const rows = Object.entries(responses)
-    .filter(([status]) => status !== '200')
-    .map(
-      ([status, { description }]) => html`<tr><td><strong>${status}</strong></td><td>${prose(description)}</td></tr>`,
-    );
-  return html`<h4>Errors</h4><div class="scroll"><table><tbody>${rows}</tbody></table></div>`;
-};
-
-const writeEntry = (entry: Entry): Html => {
-  const { operation } = entry.main;
-  return html`<article id="${slug(entry.name)}">
-<h3><a href="#${slug(entry.name)}">${operation.summary}</a></h3>
-${writeBindings(entry)}
-${operation.description === undefined ? undefined : html`<p>${prose(operation.description)}</p>`}
-${writeCredentials(operation)}
-${writeRequest(operation)}
-${writeCurl(entry.main)}
-${writeAnswer(operation)}
-${writeErrors(operation)}
-</article>`;
-};
-
-const writeNavigation = (
-  document: OpenApiDocument,
-  entries: readonly Entry[],
-): Html => html`<nav aria-label="Operations">
+/** All resources, and the operations of the one that the page shows. */
+const writeNavigation = (parts: Parts, current: string): Html => html`<nav aria-label="Reference">
 <a class="home" href="/docs">Guestlist</a>
-<a href="#names">Names and ids</a>
-<a href="#credentials">Credentials</a>
-<a href="#errors">Errors</a>
-${document.tags.map(({ name }) => html`<h2><a href="#tag-${slug(name)}">${name}</a></h2><ul>${entries.filter(({ main }) => main.operation.tags.includes(name)).map((entry) => html`<li><a href="#${slug(entry.name)}">${entry.main.operation.summary}</a></li>`)}</ul>`)}
-<h2><a href="#schemas">Shared objects</a></h2>
+${writeLink(overviewPath, current, 'Overview')}
+<ul>${parts.document.tags.map((tag) => {
+  const path = resourcePath(tag.name);
+  const own = entriesIn(parts, tag).map(
+    ({ name, main }) => html`<li><a href="#${slug(name)}">${main.operation.summary}</a></li>`,
+  );
+  return html`<li>${writeLink(path, current, tag.name)}${path === current ? html`<ul>${own}</ul>` : undefined}</li>`;
+})}</ul>
+<a href="${overviewPath}#schemas">Shared objects</a>
 </nav>`;
 
 const writeIntroduction = ({ info, components }: OpenApiDocument): Html => html`<header>
@@ -173,9 +49,18 @@ const writeIntroduction = ({ info, components }: OpenApiDocument): Html => html`
 <p>Legacy paths still work; they answer with a <code>Deprecation</code> header.</p>
 </header>`;
 
-const writeShared = ({ components }: OpenApiDocument): Html => html`<section><h2 id="schemas">Shared objects</h2>
-${Object.entries(components.schemas).map(([name, schema]) => html`<article id="schema-${slug(name)}"><h3><a href="#schema-${slug(name)}">${name}</a></h3>${typeof schema.description === 'string' ? html`<p>${prose(schema.description)}</p>` : undefined}${writeShape(schema)}</article>`)}
-</section>`;
+/** A list of all operations and objects, each with the anchor that it had when all were on this page. */
+const writeOverview = (parts: Parts): Html => html`${writeIntroduction(parts.document)}
+${parts.document.tags.map(
+  (tag) => html`<section><h2 id="tag-${slug(tag.name)}"><a href="${resourcePath(tag.name)}">${tag.name}</a></h2>
+<p class="lead">${tag.description}</p>
+<ul>${entriesIn(parts, tag).map(
+    ({ name, main }) =>
+      html`<li id="${slug(name)}"><a href="${operationAddress({ resource: tag.name, name })}">${main.operation.summary}</a></li>`,
+  )}</ul></section>`,
+)}
+<section><h2 id="schemas">Shared objects</h2>
+<ul class="columns">${Object.keys(parts.document.components.schemas).map((name) => html`<li id="schema-${slug(name)}"><a href="${objectPath(name)}">${name}</a></li>`)}</ul></section>`;
 
 /** Writes a union of plain values as its types, and a union of objects as its alternatives. */
 const writeShape = (schema: JsonSchema): Piece =>
@@ -190,31 +75,45 @@ const writeMembers = (form: JsonSchema): Html => {
     : html`<code>{${members.map(([name], index) => `${index === 0 ? '' : ', '}${name}`)}}</code>`;
 };
 
-/** Returns the page. All text from the document is escaped. */
-export const renderDocs = (document: OpenApiDocument): string => {
-  const entries = entriesOf(document);
-  const sections = document.tags.map(
-    ({ name, description }) => html`<section><h2 id="tag-${slug(name)}">${name}</h2><p class="lead">${description}</p>
-${entries.filter(({ main }) => main.operation.tags.includes(name)).map(writeEntry)}</section>`,
-  );
-  return html`<!doctype html>
+const writeObject = (name: string, schema: JsonSchema): Html =>
+  html`<h1>${name}</h1>${typeof schema.description === 'string' ? html`<p>${prose(schema.description)}</p>` : undefined}${writeShape(schema)}`;
+
+const writePage = (parts: Parts, path: string, name: string | undefined, content: Piece): string =>
+  html`<!doctype html>
 <html lang="en" id="top">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${document.info.title} API reference</title>
+<title>${name === undefined ? '' : `${name} · `}${parts.document.info.title} API reference</title>
 <link rel="icon" href="/docs/icon.svg">
 <link rel="stylesheet" href="/docs/style.css">
 </head>
 <body>
-${writeNavigation(document, entries)}
+${writeNavigation(parts, path)}
 <main>
-${writeIntroduction(document)}
-${sections}
-${writeShared(document)}
+${content}
+<footer>This page is generated from the interface of the running server. <a href="/openapi.json">/openapi.json</a> has the same for machines.</footer>
 </main>
 </body>
 </html>
 `.text;
+
+/** Returns the pages by their paths. All text from the document is escaped. */
+export const renderReference = (document: OpenApiDocument): ReadonlyMap<string, string> => {
+  const parts = { document, entries: entriesOf(document) };
+  const pageOf = (path: string, name: string | undefined, content: Piece): [string, string] => [
+    path,
+    writePage(parts, path, name, content),
+  ];
+  return new Map([
+    pageOf(overviewPath, undefined, writeOverview(parts)),
+    ...document.tags.map((tag) => {
+      const head = html`<h1>${tag.name}</h1><p class="lead">${tag.description}</p>`;
+      return pageOf(resourcePath(tag.name), tag.name, [head, ...entriesIn(parts, tag).map(writeEntry)]);
+    }),
+    ...Object.entries(document.components.schemas).map(([name, schema]) =>
+      pageOf(objectPath(name), name, writeObject(name, schema)),
+    ),
+  ]);
 };
