@@ -129,6 +129,10 @@ const limitText = ({ condition, isBreached, numbers }: AlertText, speech: Speech
   }
 };
 
+/** The value that was looked at; null: there was none, or the alert is about rows. */
+export const writtenValue = ({ value, numbers }: AlertText, speech: Speech): string | null =>
+  value === null ? null : numberText(value, speech, numbers);
+
 const changeText = (
   { before: earlier, value, change: percent, numbers }: AlertText,
   speech: Speech,

@@ -19,7 +19,7 @@ import {
   type Passage,
   type Passages,
 } from './passage.js';
-import { type Ask, linkOf, readReport } from './report-content.js';
+import { type Ask, linkOf, readAlertPicture, readReport } from './report-content.js';
 import type { Decide, Granted, Question, Refused, Report, Silence } from './sender.js';
 
 /** What the service asks about reports. `passages` returns null while reports are off. */
@@ -79,6 +79,8 @@ const questionOf = async (
   };
 };
 
+const none = { attachments: [], pictures: [] };
+
 /** Reads what a message says, by the right alone. Throws a refusal if there is none. */
 const readFor = async (
   deciding: Deciding,
@@ -102,7 +104,8 @@ const readFor = async (
   const { text, state: found } = checked;
   if (text === null) return { silent: found };
   const url = linkOf(dashboardUrl, schedule.openedId);
-  return { dashboardName: opened.name, dashboardUrl: url, attachments: [], alert: text, found, language };
+  const drawn = 'channel' in passage.to ? none : await readAlertPicture({ ...reading, language }, signal);
+  return { dashboardName: opened.name, dashboardUrl: url, ...drawn, alert: text, found, language };
 };
 
 const grantedOf = (deciding: Deciding, passage: Passage): Granted => ({

@@ -1,9 +1,12 @@
 /** Writes the message of a report or an alert: plain text beside HTML. Names come from guests and hosts, and are never markup. */
-import { escapeMarkup } from '../model/markup.js';
+import type { ColumnNumbers } from '../model/datamart/datamart.js';
+import type { Cell } from '../model/query/engine.js';
+import { writeNumber } from '../model/query/numbers.js';
 import type { ReportFormat } from '../model/schedule/schedule.js';
 import { type Speech, speechOf } from '../model/texts/messages.js';
 import type { MailBrand } from '../platform/config/mail-brands.js';
-import { type AlertText, kindOf, sentencesOf, titles } from './alert-text.js';
+import { type AlertText, kindOf, sentencesOf, titles, writtenValue } from './alert-text.js';
+import { type MailPage, mailHtml, mailText, type Picture, type WrittenFigure } from './mail-layout.js';
 import { plainLine } from './plain-line.js';
 
 export type Attachment = {
@@ -14,8 +17,12 @@ export type Attachment = {
   readonly cid?: string;
 };
 
-/** A picture in the message, with what it shows for readers who do not see it. */
-export type Picture = { readonly cid: string; readonly name: string };
+/** The value of a metric that is one number, in each of its currencies. `before`: that of the period it is compared with. */
+export type Figure = {
+  readonly name: string;
+  readonly values: readonly { readonly value: Cell; readonly numbers: ColumnNumbers }[];
+  readonly before: Cell;
+};
 
 export type ReportText = {
   readonly scheduleName: string;
@@ -23,6 +30,8 @@ export type ReportText = {
   readonly format: ReportFormat;
   /** The recipient's; undefined: English. */
   readonly language?: string | undefined;
+  /** Numbers to read without opening anything. Left out: none. */
+  readonly figures?: readonly Figure[] | undefined;
   /** In their order. Left out: none. */
   readonly pictures?: readonly Picture[] | undefined;
   readonly brand: Pick<MailBrand, 'from' | 'logo' | 'opening' | 'closing'>;
@@ -65,26 +74,8 @@ const contents = {
 const stampOf = (moment: Date, timeZone: string, { locale }: Speech): string =>
   `${new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' }).format(moment)} (${timeZone})`;
 
-const linkOf = (url: string, label: string): string => `<a href="${escapeMarkup(url)}">${escapeMarkup(label)}</a>`;
-
 /** The content id of the tenant's logo. */
 export const logoCid = 'logo';
-
-const logoOf = ({ from, logo }: ReportText['brand']): readonly string[] =>
-  logo === null ? [] : [`<img src="cid:${logoCid}" alt="${escapeMarkup(from.name)}" height="40" style="height: 40px">`];
-
-const pictureOf = ({ cid, name }: Picture, { text }: Speech): string => {
-  const alt = escapeMarkup(text('Picture of {name}', { name: plainLine(name) }));
-  return `<img src="cid:${escapeMarkup(cid)}" alt="${alt}" width="760" style="width: 100%; max-width: 760px">`;
-};
-
-const htmlOf = ({ locale, direction }: Speech, title: string, paragraphs: readonly string[]): string =>
-  [
-    `<!doctype html><html lang="${new Intl.Locale(locale).baseName}" dir="${direction}"><head><meta charset="utf-8"><title>${escapeMarkup(title)}</title></head>`,
-    '<body style="font-family: sans-serif; line-height: 1.5">',
-    ...paragraphs.map((paragraph) => `<p>${paragraph}</p>`),
-    '</body></html>',
-  ].join('\n');
 
 /** Without a line break, so that no name becomes a header; the body's lines are for readers. */
 const subjectOf = ({ scheduleName, dashboardName, alert, language }: ReportText): string => {
@@ -109,47 +100,64 @@ const sentences = ({ format, alert, isEmpty }: ReportText, speech: Speech): read
   return [speech.text(isEmpty === true ? 'This report has no data for its filters.' : contents[format])];
 };
 
-export const messageOf = (report: ReportText): Message => {
-  const { dashboardUrl, unsubscribeUrl } = report;
-  const speech = speechOf(report.language);
+const writtenFigure = ({ name, values, before }: Figure, { locale, text }: Speech): WrittenFigure => {
+  const [first] = values;
+  const isCompared = before !== null && first !== undefined;
+  return {
+    name: plainLine(name),
+    values: values.map(({ value, numbers }) => writeNumber(locale, value, numbers)),
+    note: isCompared ? text('Before: {before}.', { before: writeNumber(locale, before, first.numbers) }) : null,
+  };
+};
+
+const alertFigures = (alert: AlertText, speech: Speech): readonly WrittenFigure[] => {
+  const value = writtenValue(alert, speech);
+  return value === null ? [] : [{ name: plainLine(alert.measure), values: [value], note: null }];
+};
+
+const figuresOf = ({ figures = [], alert }: ReportText, speech: Speech): readonly WrittenFigure[] =>
+  alert === null ? figures.map((figure) => writtenFigure(figure, speech)) : alertFigures(alert, speech);
+
+/** Why its reader has the message. */
+const reasonOf = ({ alert, isForOthers }: ReportText) => {
+  if (isForOthers) return 'You receive this message because it was scheduled for you.';
+  return alert === null
+    ? 'You receive this message because you scheduled it.'
+    : 'You receive this message because you made this alert.';
+};
+
+const pageOf = (report: ReportText, speech: Speech): MailPage => {
+  const { dashboardUrl, unsubscribeUrl, brand, pictures = [] } = report;
   const { text } = speech;
-  const subject = subjectOf(report);
-  const lines = [
-    `${isolated(speech)(plainLine(report.dashboardName))}, ${stampOf(report.moment, report.timezone, speech)}`,
-    ...sentences(report, speech),
-  ];
-  const made =
-    report.alert === null
-      ? 'You receive this message because you scheduled it.'
-      : 'You receive this message because you made this alert.';
-  const why = text(report.isForOthers ? 'You receive this message because it was scheduled for you.' : made);
-  const open = text('Open the dashboard');
-  const stop = text('Stop these messages');
-  const { brand, pictures = [] } = report;
-  const opening = brand.opening === null ? [] : [brand.opening];
-  const closing = brand.closing === null ? [] : [brand.closing];
-  const plain = [
-    ...opening,
-    ...lines,
-    ...(dashboardUrl === null ? [] : [text('{label}: {value}', { label: open, value: dashboardUrl })]),
-    ...closing,
-    `${why} ${text('{label}: {value}', { label: stop, value: unsubscribeUrl })}`,
-  ].join('\n\n');
-  const html = htmlOf(speech, subject, [
-    ...logoOf(brand),
-    ...[...opening, ...lines].map(escapeMarkup),
-    ...pictures.map((picture) => pictureOf(picture, speech)),
-    ...(dashboardUrl === null ? [] : [linkOf(dashboardUrl, open)]),
-    ...closing.map(escapeMarkup),
-    `${escapeMarkup(why)} ${linkOf(unsubscribeUrl, stop)}`,
-  ]);
+  const moment = stampOf(report.moment, report.timezone, speech);
+  const lines = sentences(report, speech);
+  return {
+    speech,
+    title: subjectOf(report),
+    preview: lines[0] ?? moment,
+    sender: { name: brand.from.name, logoCid: brand.logo === null ? null : logoCid },
+    heading: isolated(speech)(plainLine(report.dashboardName)),
+    moment,
+    opening: brand.opening === null ? [] : [brand.opening],
+    lines,
+    figures: figuresOf(report, speech),
+    pictures,
+    action: dashboardUrl === null ? null : { url: dashboardUrl, label: text('Open the dashboard') },
+    closing: brand.closing === null ? [] : [brand.closing],
+    footer: { text: text(reasonOf(report)), url: unsubscribeUrl, label: text('Stop these messages') },
+  };
+};
+
+export const messageOf = (report: ReportText): Message => {
+  const speech = speechOf(report.language);
+  const page = pageOf(report, speech);
   const headers = {
-    'List-Unsubscribe': `<${unsubscribeUrl}>`,
+    'List-Unsubscribe': `<${report.unsubscribeUrl}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     'Auto-Submitted': 'auto-generated',
     'Content-Language': new Intl.Locale(speech.locale).baseName,
   };
-  return { subject, text: `${plain}\n`, html, headers };
+  return { subject: page.title, text: mailText(page), html: mailHtml(page), headers };
 };
 
 export type ConfirmText = {
@@ -164,13 +172,16 @@ export const confirmMessageOf = ({ confirmUrl, language }: ConfirmText): Message
   const { text, locale } = speech;
   const subject = text('Confirm that you want reports');
   const asks = text('Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.');
-  const confirm = text('Confirm this address');
   const otherwise = text('If you do not expect this, do nothing: you will get no report.');
-  const plain = [asks, text('{label}: {value}', { label: confirm, value: confirmUrl }), otherwise].join('\n\n');
+  const page = {
+    ...{ speech, title: subject, preview: asks, sender: null, heading: subject, moment: null, opening: [] },
+    ...{ lines: [asks], figures: [], pictures: [], closing: [otherwise], footer: null },
+    action: { url: confirmUrl, label: text('Confirm this address') },
+  };
   return {
     subject,
-    text: `${plain}\n`,
-    html: htmlOf(speech, subject, [asks, linkOf(confirmUrl, confirm), otherwise]),
+    text: mailText(page),
+    html: mailHtml(page),
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': new Intl.Locale(locale).baseName },
   };
 };

@@ -1,7 +1,10 @@
 /** Reads a report with the recipient's own guest token, by the operations that the recipient's browser would call. */
-import type { OpenReport } from '../model/schedule/open-report.js';
+import type { AnswerColumn, Cell } from '../model/query/engine.js';
+import { numbersInRow } from '../model/query/numbers.js';
+import type { OpenAlert, OpenMetric, OpenReport } from '../model/schedule/open-report.js';
 import type { Schedule } from '../model/schedule/schedule.js';
-import type { Attachment, Picture } from './message.js';
+import type { Picture } from './mail-layout.js';
+import type { Attachment, Figure } from './message.js';
 import type { Refused, Report } from './sender.js';
 
 /** Posts to an operation of the service with a guest token, as the guest's browser would, and returns the answer. */
@@ -93,19 +96,57 @@ const readPart = async (
 export const linkOf = (template: string | null, dashboardId: string): string | null =>
   template === null ? null : template.replaceAll('{dashboardId}', encodeURIComponent(dashboardId));
 
-/** Whether no metric has a row with a value. A metric that cannot be read now is left to the report's parts. */
-const hasNoRows = async ({ ask, token, schedule, opened }: Reading, signal: AbortSignal): Promise<boolean> => {
+/** Currencies of one number that a message names. */
+const mostAmounts = 4;
+/** Numbers that a message shows before its reader opens anything. */
+const mostFigures = 6;
+
+type Answered = {
+  readonly data?: readonly Readonly<Record<string, Cell>>[];
+  readonly comparisonValue?: Cell;
+  readonly metaData?: { readonly columns: readonly AnswerColumn[] };
+};
+
+const figureOf = (
+  { name, figure }: OpenMetric,
+  { data = [], comparisonValue = null, metaData }: Answered,
+): Figure | undefined => {
+  const column = metaData?.columns.find((one) => one.name === figure?.measure);
+  if (figure === undefined || column === undefined || data.length === 0) return undefined;
+  const { currency = figure.numbers.currency } = column;
+  const numbers = column.numbers ?? { ...figure.numbers, currency };
+  return {
+    name,
+    values: data.map((row) => ({
+      value: row[column.name] ?? null,
+      numbers: numbersInRow(numbers, column, (other) => row[other]),
+    })),
+    before: data.length === 1 ? comparisonValue : null,
+  };
+};
+
+/**
+ * What the metrics say without files: whether none has a row with a value, and the numbers of those that are one number.
+ * A metric that cannot be read now is left to the report's parts.
+ */
+const readNumbers = async ({ ask, token, schedule, opened, language }: Reading, signal: AbortSignal) => {
   const { openedId: dashboardId, dashboardFilter } = schedule;
-  for (const { metricId } of opened.metrics) {
-    const path = `/api/v2/guest/metrics/${encodeURIComponent(metricId)}/query`;
-    const body = { dashboardId, dashboardFilter, limit: 1 };
+  const figures: Figure[] = [];
+  let isEmpty = true;
+  for (const metric of opened.metrics) {
+    const isFigure = metric.figure !== undefined && figures.length < mostFigures;
+    if (!isEmpty && !isFigure) continue;
+    const path = `/api/v2/guest/metrics/${encodeURIComponent(metric.metricId)}/query`;
+    const spoken = language === undefined ? {} : { language };
+    const body = { dashboardId, dashboardFilter, limit: isFigure ? mostAmounts : 1, ...spoken };
     const answer = await ask(path, body, token, signal);
-    const { data = [{ unread: true }] } = answer.body as {
-      readonly data?: readonly Readonly<Record<string, unknown>>[];
-    };
-    if (answer.status !== 200 || data.some((row) => Object.values(row).some((value) => value !== null))) return false;
+    const found = answer.body as Answered;
+    const { data = [{ unread: true }] } = found;
+    isEmpty &&= answer.status === 200 && data.every((row) => Object.values(row).every((value) => value === null));
+    const figure = answer.status === 200 && isFigure ? figureOf(metric, found) : undefined;
+    if (figure !== undefined) figures.push(figure);
   }
-  return true;
+  return { isEmpty, figures };
 };
 
 /** Rejects if a part cannot be read now: a report is whole, or it is not sent. */
@@ -120,10 +161,11 @@ export const readReport = async (reading: Reading, signal: AbortSignal): Promise
     alert: null,
     language: reading.language,
   };
+  // A link is chosen where the message must hold no number.
+  if (schedule.format === 'link') return { ...head, attachments, pictures };
+  const { isEmpty, figures } = await readNumbers(reading, signal);
   // A file without rows would say nothing.
-  if (schedule.format !== 'link' && (await hasNoRows(reading, signal))) {
-    return { ...head, attachments, pictures, isEmpty: true };
-  }
+  if (isEmpty) return { ...head, attachments, pictures, isEmpty };
   for (const part of partsOf(reading)) {
     const read = await readPart(reading, part, signal);
     if ('refused' in read) return read;
@@ -131,5 +173,23 @@ export const readReport = async (reading: Reading, signal: AbortSignal): Promise
     if (part.type === 'png') pictures.push({ cid, name: part.name });
     attachments.push(part.type === 'png' ? { ...read, cid } : read);
   }
-  return { ...head, attachments, pictures };
+  return { ...head, attachments, pictures, figures };
+};
+
+type AlertReading = Pick<Reading, 'ask' | 'token' | 'schedule' | 'language'> & { readonly opened: OpenAlert };
+
+/** The chart of an alert. An alert does not wait for it: one that may not or cannot be drawn now is left out. */
+export const readAlertPicture = async (
+  { ask, token, schedule, opened, language }: AlertReading,
+  signal: AbortSignal,
+): Promise<{ readonly attachments: readonly Attachment[]; readonly pictures: readonly Picture[] }> => {
+  const path = `/api/v2/guest/metrics/${encodeURIComponent(opened.metricId)}/png`;
+  const body = { dashboardId: schedule.openedId, ...(language === undefined ? {} : { language }) };
+  const answer = await ask(path, body, token, signal);
+  const content = answer.status === 200 ? bytesOf(answer.body) : undefined;
+  if (content === undefined) return { attachments: [], pictures: [] };
+  const name = opened.metricName;
+  const cid = 'picture-1';
+  const attachment = { filename: `${fileNameOf(name)}.png`, contentType: contentTypes.png, content, cid };
+  return { attachments: [attachment], pictures: [{ cid, name }] };
 };

@@ -50,7 +50,7 @@ export type Granted = {
 
 export type Report = Pick<
   ReportText,
-  'dashboardName' | 'dashboardUrl' | 'alert' | 'language' | 'pictures' | 'isEmpty'
+  'dashboardName' | 'dashboardUrl' | 'alert' | 'language' | 'figures' | 'pictures' | 'isEmpty'
 > & {
   readonly attachments: readonly Attachment[];
   /** What a check of an alert found. It is stored once the message has left. Left out for a report. */

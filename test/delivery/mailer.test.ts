@@ -175,11 +175,38 @@ describe('a message', () => {
     ]);
     expect(messageOf({ ...report, ...fields }).html).toContain('<img src="cid:logo" alt="Acme, &quot;Inc.&quot;"');
     expect(messageOf({ ...report, ...fields }).html).toContain('alt="Picture of &quot;Delays&quot; &lt;b&gt;"');
-    expect(mail.html).toContain('<p>From &lt;Acme&gt; &amp; friends</p>');
+    expect(mail.html).toMatch(/<p [^>]*>From &lt;Acme&gt; &amp; friends<\/p>/);
     expect(mail.text).toContain('The dashboard is in this message as a picture.');
     expect(mail.text?.indexOf('Bye.')).toBeLessThan(mail.text?.indexOf('You receive') ?? 0);
     expect(raw).toMatch(/^Content-Type: multipart\/related;/m);
     expect(raw).toMatch(/^Content-Type: multipart\/alternative;/m);
+  });
+
+  test('shows numbers to read without opening anything, in the currency of each and in both of its forms', () => {
+    const figures = [
+      { name: 'Revenue', values: [{ value: 1234.5, numbers: { currency: 'EUR' } }], before: 1000 },
+      {
+        name: 'Fees <b>',
+        values: [
+          { value: 2, numbers: { currency: 'JPY' } },
+          { value: 3.5, numbers: { currency: 'KWD' } },
+        ],
+        before: null,
+      },
+      { name: 'Delayed', values: [{ value: null, numbers: {} }], before: null },
+    ];
+    const { html, text } = messageOf({ ...report, language: 'en-GB', figures });
+    expect(text).toContain('Revenue: €1,234.50. Before: €1,000.00.\nFees <b>: ¥2 · KWD\u00a03.500\nDelayed: —\n');
+    for (const shown of ['€1,234.50', 'Before: €1,000.00.', 'Fees &lt;b&gt;', '>¥2<', '>KWD\u00a03.500<'])
+      expect(html).toContain(shown);
+    expect(messageOf({ ...report, language: 'de', figures }).text.replaceAll('\u00a0', ' ')).toContain('1.234,50 €');
+  });
+
+  test('names no address but those of its links, so that nothing is loaded when it is opened', () => {
+    const { html } = messageOf({ ...report, dashboardUrl: 'https://app.example/d' });
+    const addresses = [...html.matchAll(/(?:https?:)?\/\/[^"'\s)]+/g)].map(([address]) => address);
+    expect(new Set(addresses)).toEqual(new Set(['https://app.example/d', report.unsubscribeUrl]));
+    expect(html).not.toMatch(/@import|url\(/);
   });
 
   test('is signed, so that a change of it is found (DKIM)', async () => {
@@ -203,12 +230,16 @@ describe('a message', () => {
   });
 
   test('has one subject line whatever the names are', () => {
+    const plainTags = messageOf(report).html.match(/<(?:style|a|h1|td)\b/g);
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {
         const { subject, html } = messageOf({ ...report, scheduleName: name, dashboardName: name });
         expect(subject).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u);
         expect([...subject].length).toBeLessThanOrEqual(200);
-        expect(html.match(/<(?!\/?(?:!doctype|html|head|meta|title|body|p|a)\b)/g)).toBeNull();
+        expect(
+          html.match(/<(?!!--\[|!\[|\/?(?:!doctype|html|head|meta|title|style|body|table|tr|td|div|span|h1|p|a)\b)/g),
+        ).toBeNull();
+        expect(html.match(/<(?:style|a|h1|td)\b/g)).toEqual(plainTags);
         expect(plainLine(plainLine(name))).toBe(plainLine(name));
       }),
     );

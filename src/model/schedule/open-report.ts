@@ -22,10 +22,17 @@ export type OpenAlert = {
   readonly rule: string;
 };
 
+/** `figure`: of a metric whose chart is one number, the measure and how it is written. */
+export type OpenMetric = {
+  readonly metricId: string;
+  readonly name: string;
+  readonly figure?: { readonly measure: string; readonly numbers: ColumnNumbers } | undefined;
+};
+
 export type OpenReport = {
   readonly name: string;
   /** The metrics of a report; empty for an alert. */
-  readonly metrics: readonly { readonly metricId: string; readonly name: string }[];
+  readonly metrics: readonly OpenMetric[];
   /** Null for a report. */
   readonly alert: OpenAlert | null;
 };

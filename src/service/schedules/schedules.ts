@@ -5,10 +5,11 @@ import type { GuestCaller } from '../../model/guest/caller.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import { viewFaults, visibleChoices } from '../../model/guest/saved-view.js';
 import type { Clock, Ids, Tag } from '../../model/ports.js';
+import { measureNumbers } from '../../model/query/numbers.js';
 import { Refusal } from '../../model/refusal.js';
 import { concealed, type ToldDelivery, wasAskedLately } from '../../model/schedule/history.js';
 import { isMeant } from '../../model/schedule/host-schedule.js';
-import type { OpenReport } from '../../model/schedule/open-report.js';
+import type { OpenMetric, OpenReport } from '../../model/schedule/open-report.js';
 import {
   assertKind,
   assertRecurrence,
@@ -26,6 +27,7 @@ import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way }
 import type { ListedSchedule, Schedule, ScheduleOwner, SchedulePlan } from '../../model/schedule/schedule.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { assertFormat, assertOn, ownerOf } from '../guest/may-schedule.js';
+import { viewChart } from '../guest/reads.js';
 import { lockDashboard, openDashboard } from '../guest/scope.js';
 import type { Store } from '../store/store.js';
 import { alertStatus, assertAlert, openAlert } from './alerts.js';
@@ -289,6 +291,13 @@ export const listGuestDeliveries =
 const isChosen = (schedule: Schedule, metric: Metric): boolean =>
   schedule.metricIds === null || schedule.metricIds.some((id) => isMeant(schedule, id, metric));
 
+const openMetric = ({ metricId, name, definition }: Metric): OpenMetric => {
+  const chart = viewChart(definition);
+  const [measure] = chart.measures;
+  if (chart.type !== 'singleValue' || measure === undefined) return { metricId, name };
+  return { metricId, name, figure: { measure, numbers: measureNumbers(chart, measure) } };
+};
+
 /**
  * Opens the dashboard of a schedule for its message. Throws UNAUTHORIZED unless this caller is that user of the owner's
  * tenant and may have such a message of that same dashboard now.
@@ -311,5 +320,5 @@ export const openReport =
     }
     const open = await openMetricsOf(store, grant, opened);
     const metrics = open.filter((metric) => isChosen(schedule, metric));
-    return { name, metrics: metrics.map((metric) => ({ metricId: metric.metricId, name: metric.name })), alert: null };
+    return { name, metrics: metrics.map(openMetric), alert: null };
   };
