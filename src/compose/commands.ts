@@ -4,6 +4,7 @@ import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
 import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
 import { readPolicy, reloadPolicy } from '../gateway/policy/policies.js';
 import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
+import { draftAccess } from '../gateway/policy-tools/access-command.js';
 import { checkCardsCommand } from '../gateway/policy-tools/cards-command.js';
 import { checkPolicy, listPolicyWords, savePolicy } from '../gateway/policy-tools/draft-commands.js';
 import { explainPolicy } from '../gateway/policy-tools/explain-command.js';
@@ -46,6 +47,7 @@ export const gatewayCommands = [
     reloadPolicy,
     savePolicy,
     listPolicyWords,
+    draftAccess,
   ],
   ...[revoke, unrevoke],
   ...[applyRollout, listRollouts, planRolloutCommand, resumeRollout, rollBack, readRollout],

@@ -37,6 +37,7 @@ import { type Policies, policyRead, policyReload } from '../gateway/policy/polic
 import { createReachOf, type PolicyMayRead, type ReachOf } from '../gateway/policy/reach.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { policyNamesCommand, startNameCheck } from '../gateway/policy-names/name-check.js';
+import { policyAccessCommand } from '../gateway/policy-tools/access-command.js';
 import { createCheckCards } from '../gateway/policy-tools/cards.js';
 import { createCardsCommand } from '../gateway/policy-tools/cards-command.js';
 import { policyDraftCommands } from '../gateway/policy-tools/draft-commands.js';
@@ -204,7 +205,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
       ...(options.commands ?? []),
       ...auditCommands(ledger),
       ...createExplaining(options, deciding, foundation),
-      ...[policyReload, policyRead].map((command) => command(policies)),
+      ...[policyReload, policyRead, policyAccessCommand].map((command) => command(policies)),
       embedFacts(options),
       ...policyDraftCommands({ ...options, reachOf: reachOfPolicy(options), isSaving: options.savesPolicy ?? false }),
       policyNamesCommand({ ...foundation, upstream: foundation.direct }, policies),

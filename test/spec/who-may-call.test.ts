@@ -300,6 +300,8 @@ test('every command answers what it declares, and nothing else', async () => {
 
   const { digest } = await run('policy-read');
   for (const tested of [policy, '{}']) await run('policy-check', { text: tested });
+  const viewers = [{ role: 'head', restriction: { filter: 'Region', hidden: [] } }];
+  await run('policy-access', { template: 'board', name: 'Board', workspace: 'shop', datamart: 'shop', viewers });
   await run('policy-save', { text: policy, digest });
   for (const name of ['policy-reload', 'policy-words', 'embed-facts', 'policy-names']) await run(name);
   await run('policy-names', { asked: { workspace: 'none', templates: ['board'], embeds: ['e'], datamart: 'shop' } });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startLocalService } from '../../main.js';
 import { type FirstDashboard, layOut } from '../../model/dashboard/first/first-dashboard.js';
 import { type ColumnRef, type Datamart, qualifiedName } from '../../model/datamart/datamart.js';
+import { credentialsOf } from '../../model/datamart/source-url.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import { type Call, createClient } from '../../platform/http/interface/client.js';
 import { importDashboard } from '../../service/dashboards/contract/dashboards.js';
@@ -74,12 +75,6 @@ type Definitions = {
   readonly connection: DatasourceConnection;
   readonly datamart: ReturnType<typeof datamartDefinition>;
   readonly dashboard: ReturnType<typeof dashboardDefinition>;
-};
-
-const credentialsOf = (name: string, connection: DatasourceConnection) => {
-  if (connection.datasourceType === 'DUCKDB') return { name, path: connection.path };
-  const { datasourceType: _, schema, ...server } = connection;
-  return { name, ...server, ...(schema === null ? {} : { schema }) };
 };
 
 const create = async (call: Call, { name, connection, datamart, dashboard }: Definitions): Promise<string> => {

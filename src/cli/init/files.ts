@@ -1,5 +1,6 @@
 /** The texts of the files that `init` writes. Pure. */
 import { stringify } from 'yaml';
+import { claimNameFor } from '../../gateway/policy-tools/claim-name.js';
 import type { DashboardFilter } from '../../model/dashboard/dashboard.js';
 import type { FirstRestriction } from '../../model/dashboard/first/restriction.js';
 import type { DatasourceConnection } from '../../model/organization.js';
@@ -77,24 +78,11 @@ export const ignoreFile = (before: string): string => {
   return `${before}${gap}${missing.join('')}`;
 };
 
-/** Names that are no claim of one tenant's user: claims with another meaning, and words of CEL. */
-const takenNames: ReadonlySet<string> = new Set(
-  `roles iss sub aud exp nbf iat jti true false null in as break const continue else for function if import let loop
-package namespace return var void while`.split(/\s+/),
-);
-
-/** Whether sessions may hold the tenant, or what a user is restricted to, in a claim of this name. */
-export const isFreeClaim = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !takenNames.has(name);
-
-/** The claim that the restriction reads: `category_name` for a filter of that name. */
+/** The claim that the restriction reads. */
 const claimOf = (
   { name }: DashboardFilter,
   { claim, claimOfSeveral }: Pick<Setup, 'claim' | 'claimOfSeveral'>,
-): string => {
-  const isFree = (one: string): boolean => isFreeClaim(one) && one !== claim && one !== claimOfSeveral;
-  const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, '_');
-  return [plain, `user_${plain}`, `own_${plain}`].find(isFree) ?? `users_own_${plain}`;
-};
+): string => claimNameFor(name, [claim, ...(claimOfSeveral === null ? [] : [claimOfSeveral])]);
 
 /** A text as YAML that may stand in a flow collection too. JSON is YAML. */
 const quoted = (value: string): string => JSON.stringify(value);

@@ -5,6 +5,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { createEngine } from '../../engine/engine.js';
+import { isFreeClaim } from '../../gateway/policy-tools/claim-name.js';
 import type { Facts } from '../../model/dashboard/first/facts.js';
 import { type FirstDashboard, firstDashboard } from '../../model/dashboard/first/first-dashboard.js';
 import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
@@ -17,6 +18,7 @@ import {
 } from '../../model/datamart/model-draft.js';
 import { amountsFor, proposeBridges, proposeFor, type SourceProposals } from '../../model/datamart/source-proposals.js';
 import { offeredTables, type SourceTable } from '../../model/datamart/source-schema.js';
+import { placeOf, sourceNameOf, urlExamples } from '../../model/datamart/source-url.js';
 import type { DatasourceConnection } from '../../model/organization.js';
 import { type AskMetric, createAsk } from '../../model/query/first/ask.js';
 import { findFacts } from '../../model/query/first/found-facts.js';
@@ -35,7 +37,6 @@ import {
   environmentFile,
   hostPageFile,
   ignoreFile,
-  isFreeClaim,
   pageLines,
   policyFile,
   policyTestFile,
@@ -60,7 +61,7 @@ import {
 } from './questions.js';
 import { draftReport, tablesReport } from './report.js';
 import { chooseRestriction, restrictionReport, withRestriction } from './restrict.js';
-import { nameOf, placeOf, readDatabaseUrl, urlExamples } from './source.js';
+import { readDatabaseUrl } from './source.js';
 import { askCharts, askTables } from './wanted.js';
 import { askWays, readPaths } from './ways.js';
 
@@ -112,7 +113,7 @@ const withSource = async <R>(connection: DatasourceConnection, work: (source: So
     assertReachable: async () => {},
     maxConnections: 4,
   });
-  const datasource = { id: 'init', name: nameOf(connection), syncedAt: null, ...connection };
+  const datasource = { id: 'init', name: sourceNameOf(connection), syncedAt: null, ...connection };
   try {
     const tables = offeredTables(await engine.introspect(datasource));
     return await work({ connection, tables, ask: createAsk(engine, datasource) });
@@ -138,7 +139,13 @@ const chooseTables = async (
   const proposals = proposeFor(tables);
   const tenants = await askTenantTable(asking, flags, tables, proposals);
   const clientColumn = await askClientColumn(asking, flags, tables, tenants, proposals);
-  const draft = await draftFrom(asking, flags, { tables, proposals, tenants, clientColumn, name: nameOf(connection) });
+  const draft = await draftFrom(asking, flags, {
+    tables,
+    proposals,
+    tenants,
+    clientColumn,
+    name: sourceNameOf(connection),
+  });
   const find = (ref: TableRef) => tables.find((table) => sameTable(table, ref));
   return { draft, facts: await findFacts(ask, draft.datamart, draft.owned, find) };
 };
@@ -302,7 +309,7 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
       login === null ? chooseRestriction(values.restrictBy, chosen.draft.datamart, chosen.facts, wanted) : null;
     const tried = { ...all, dashboard: withRestriction(wanted, restricted) };
     const setup: Setup = {
-      name: nameOf(connection),
+      name: sourceNameOf(connection),
       dashboard: { id: 'overview', title: 'Overview' },
       connection,
       port,

@@ -7,8 +7,8 @@ import {
   type SourceProposals,
 } from '../../model/datamart/source-proposals.js';
 import type { SourceTable } from '../../model/datamart/source-schema.js';
+import { urlExamples } from '../../model/datamart/source-url.js';
 import { WrongCall } from '../kit/exit.js';
-import { urlExamples } from './source.js';
 
 export type Flags = {
   readonly database?: string;

@@ -1,0 +1,148 @@
+/**
+ * The command `policy-access`: the text of the policy in force with a dashboard that some roles see, and the rows that they
+ * are restricted to. It writes nothing: the text is checked and put in force as any other draft.
+ */
+import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { z } from 'zod';
+import { Refusal } from '../../model/refusal.js';
+import { identifier } from '../../platform/http/interface/fields.js';
+import { type AdminCommand, adminCommand, declareCommand, readBy } from '../common/admin-command.js';
+import type { Policies } from '../policy/policies.js';
+import type { Policy } from '../policy/policy.js';
+import { templateName } from '../policy/schema.js';
+import { claimNameFor } from './claim-name.js';
+
+const restriction = z.strictObject({
+  /** A filter of the dashboard. */
+  filter: identifier,
+  /** Names of metrics that the filter says nothing of. */
+  hidden: z.array(identifier).max(200).default([]),
+});
+
+const viewer = z.strictObject({
+  /** Null: every user of a tenant. */
+  role: z
+    .string()
+    .regex(/^[^"\\\p{Cc}]{1,255}$/u, 'a role, without quotes and backslashes')
+    .nullable(),
+  /** Null: all rows of the tenant. */
+  restriction: restriction.nullable(),
+});
+
+const accessInput = z.strictObject({
+  template: templateName,
+  name: identifier,
+  workspace: identifier,
+  datamart: identifier,
+  viewers: z.array(viewer).min(1).max(50),
+});
+type Access = z.output<typeof accessInput>;
+type Restricted = { readonly role: string | null; readonly restriction: z.output<typeof restriction> };
+
+export const draftAccess = declareCommand(
+  'policy-access',
+  accessInput,
+  z.object({
+    text: z.string(),
+    /** What `policy-save` needs to know of the policy that was changed. */
+    digest: z.string(),
+    /** The claim of sessions that each filter is compared with. */
+    claims: z.array(z.object({ filter: z.string(), claim: z.string() })),
+  }),
+  readBy('author', 'publisher', 'policyAdmin'),
+);
+
+/** Lists and maps that are empty are written as `[]` and `{}`; their first item makes them a block. */
+const asBlock = <Node extends YAMLMap | YAMLSeq>(node: Node): Node => {
+  if (node.items.length === 0) node.flow = false;
+  return node;
+};
+
+const mapIn = (document: Document, path: readonly string[]): YAMLMap => {
+  const found = document.getIn(path);
+  if (isMap(found)) return asBlock(found);
+  const made = document.createNode({});
+  document.setIn(path, made);
+  return made as YAMLMap;
+};
+
+/** Replaces the item of that name, so that a second draft of the same access adds nothing. */
+const putNamed = (document: Document, key: string, item: { readonly name: string }): void => {
+  const found = document.get(key);
+  const list = isSeq(found) ? asBlock(found) : (document.createNode([]) as YAMLSeq);
+  if (list !== found) document.set(key, list);
+  const at = list.items.findIndex((one) => isMap(one) && one.get('name') === item.name);
+  const node = document.createNode(item);
+  if (at === -1) list.add(node);
+  else list.items[at] = node;
+};
+
+const holds = (role: string | null): string => (role === null ? 'true' : `"${role}" in user.roles`);
+
+/** The claim that the filter is compared with: one that sessions have already, or a new one. */
+const claimFor = ({ claims, tenant, roles }: Policy, filter: string): string => {
+  const plain = claimNameFor(filter, []);
+  const read = `${tenant.by === 'expression' ? tenant.key.source : ''} ${roles.source}`;
+  if (claims[plain] === 'string' && !new RegExp(`\\b${plain}\\b`).test(read)) return plain;
+  return claimNameFor(filter, Object.keys(claims));
+};
+
+const restrictionsOf = ({ template }: Access, { role, restriction: { filter, hidden } }: Restricted, claim: string) => {
+  const who = role === null ? 'users' : `${role} users`;
+  const kind = filter.toLowerCase();
+  const one = {
+    name: `${who} see one ${kind} only`,
+    when: holds(role),
+    restrict: {
+      dashboardFilters: { [filter]: `user.claims.${claim}` },
+      ...(hidden.length === 0 ? {} : { hideMetrics: { [template]: [...hidden] } }),
+    },
+  };
+  if (hidden.length === 0) return [one];
+  // The filter does not narrow every chart, so nobody chooses by it.
+  const name = `nobody chooses the ${kind}, which is not one of every chart`;
+  return [one, { name, when: 'true', restrict: { hideDashboardFilters: [filter] } }];
+};
+
+const assertFits = ({ templates, workspace, datamart }: Policy, access: Access): void => {
+  if (templates.size === 0 || (workspace === access.workspace && datamart === access.datamart)) return;
+  throw new Refusal(
+    'NOT_SUPPORTED',
+    `The policy in force is for dashboards of the workspace ${JSON.stringify(workspace)} and the datamart ${JSON.stringify(datamart)}. Dashboards of others need a policy of their own.`,
+  );
+};
+
+/** The text of the policy with the access. Comments and all that it does not change stay. */
+const withAccess = (policy: Policy, access: Access) => {
+  assertFits(policy, access);
+  const [{ text } = { text: '' }] = policy.files;
+  const document = parseDocument(text);
+  document.set('workspace', access.workspace);
+  document.set('datamart', access.datamart);
+  const templates = mapIn(document, ['templates']);
+  if (!templates.has(access.template)) templates.set(access.template, document.createNode({ name: access.name }));
+  const restricted = access.viewers.filter((one): one is Restricted => one.restriction !== null);
+  const filters = [...new Set(restricted.map((one) => one.restriction.filter))];
+  const claims = filters.map((filter) => ({ filter, claim: claimFor(policy, filter) }));
+  for (const { claim } of claims) {
+    const declared = mapIn(document, ['session', 'claims']);
+    if (policy.claims[claim] === undefined && !declared.has(claim)) declared.set(claim, 'string');
+  }
+  const roles = access.viewers.map(({ role }) => role);
+  putNamed(document, 'rules', {
+    name: `who sees ${access.template}`,
+    when: roles.includes(null) ? 'true' : roles.map(holds).join(' || '),
+    grant: { templates: [access.template], permissions: ['isShowDashboardName'] },
+  } as { readonly name: string });
+  for (const one of restricted) {
+    const claim = claims.find(({ filter }) => filter === one.restriction.filter)?.claim ?? '';
+    for (const item of restrictionsOf(access, one, claim)) putNamed(document, 'restrictions', item);
+  }
+  return { text: document.toString({ lineWidth: 0 }), claims };
+};
+
+export const policyAccessCommand = (policies: Pick<Policies, 'current'>): AdminCommand =>
+  adminCommand(draftAccess, async (access) => {
+    const policy = policies.current();
+    return { ...withAccess(policy, access), digest: policy.digest };
+  });
