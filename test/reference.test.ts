@@ -12,6 +12,7 @@ import { chartTypes } from '../src/model/dashboard/chart.js';
 import { logChapters } from '../src/model/log-events.js';
 import { renderChartGallery } from './chart-gallery.js';
 import { type Manifest, renderElementsPage } from './elements-page.js';
+import { withFoot } from './generated-foot.js';
 import { providerPages, renderProviderTable } from './provider-pages.js';
 import { renderTypesPage } from './types-page.js';
 
@@ -19,20 +20,24 @@ const elements = JSON.parse(
   readFileSync(new URL('../packages/elements/custom-elements.json', import.meta.url), 'utf8'),
 ) as Manifest;
 
-const generated: readonly (readonly [string, () => string | Promise<string>])[] = [
-  ['config/guestlist.yaml', renderSettingsFile],
-  ['docs/reference/configuration.md', renderConfigurationPage],
-  ['docs/reference/logging.md', renderLoggingPage],
-  ['docs/reference/cli.md', renderCommandsPage],
-  ['docs/reference/chart-gallery.md', renderChartGallery],
-  ['docs/reference/types.md', renderTypesPage],
-  ['docs/reference/elements.md', () => renderElementsPage(elements)],
-  ['docs/how-to/logins/README.md', renderProviderTable],
+test('config/guestlist.yaml is what `npm run docs` writes', async () => {
+  await expect(renderSettingsFile()).toMatchFileSnapshot('../config/guestlist.yaml');
+});
+
+/** Each page with the function that renders it and its source. */
+const generated: readonly (readonly [string, () => string | Promise<string>, string])[] = [
+  ['docs/reference/configuration.md', renderConfigurationPage, 'the schema in `src/platform/config/settings.ts`'],
+  ['docs/reference/logging.md', renderLoggingPage, '`src/model/log-events.ts`'],
+  ['docs/reference/cli.md', renderCommandsPage, 'the declarations in `src/cli/`'],
+  ['docs/reference/chart-gallery.md', renderChartGallery, '`test/chart-gallery.ts`'],
+  ['docs/reference/types.md', renderTypesPage, '`src/model/datamart/datatypes.ts`'],
+  ['docs/reference/elements.md', () => renderElementsPage(elements), '`packages/elements/custom-elements.json`'],
+  ['docs/how-to/logins/README.md', renderProviderTable, '`config/presets/`'],
   ...providerPages,
 ];
 
-test.each(generated)('%s is what `npm run docs` writes', async (file, render) => {
-  await expect(await render()).toMatchFileSnapshot(`../${file}`);
+test.each(generated)('%s is what `npm run docs` writes, with its source at the foot', async (file, render, source) => {
+  await expect(withFoot(await render(), source)).toMatchFileSnapshot(`../${file}`);
 });
 
 test('every chart type has an example and a picture in the gallery', () => {

@@ -1,6 +1,8 @@
 /** The search of the documentation, which loads the index that the build made when the field is first used, and live examples. */
 import MiniSearch, { type SearchResult } from 'minisearch';
+import { addCopyButtons } from './copy.js';
 import { startLiveExamples } from './live.js';
+import { weightOf } from './rank.js';
 import options from './search-options.json' with { type: 'json' };
 
 type Found = SearchResult & {
@@ -73,10 +75,10 @@ const search = async (): Promise<void> => {
   const asked = field.value.trim();
   if (asked === '') return close();
   try {
-    const found = (await loadIndex()).search(asked).slice(0, 12) as Found[];
+    const found = (await loadIndex()).search(asked, { boostDocument: (url: string) => weightOf(url, asked) });
     // The reader typed on while the index was loaded.
     if (field.value.trim() !== asked) return;
-    show(found.length === 0 ? [note('Nothing found.')] : found.map(optionOf));
+    show(found.length === 0 ? [note('Nothing found.')] : (found.slice(0, 12) as Found[]).map(optionOf));
   } catch (error) {
     show([note('The search cannot be loaded. Try again later.')]);
     throw error;
@@ -107,6 +109,7 @@ const keys: Readonly<Record<string, () => void>> = {
   Escape: close,
 };
 
+addCopyButtons();
 startLiveExamples();
 field.hidden = false;
 field.addEventListener('focus', () => void loadIndex());

@@ -5,6 +5,7 @@ import { dirname, join, posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Marked } from 'marked';
 import MiniSearch from 'minisearch';
+import { highlight } from './highlight.mjs';
 
 // The server is built before this file is loaded.
 const { escapeMarkup } = await import(new URL('../../../dist/model/markup.js', import.meta.url).href);
@@ -85,7 +86,7 @@ const createRenderer = (file, site) => {
         return `<img src="/docs/files/${escapeMarkup(target)}" alt="${escapeMarkup(text)}">`;
       },
       code({ text, lang }) {
-        const shown = `<pre tabindex="0"><code>${escapeMarkup(text)}</code></pre>\n`;
+        const shown = `<pre tabindex="0"><code>${highlight(text, lang?.split(' ')[0])}</code></pre>\n`;
         return lang === 'html live' ? `${shown}${placeOf(text, file)}` : shown;
       },
       // Comments say how a block is checked; nothing else is written as HTML.
