@@ -35,7 +35,7 @@ import { type Box, findBox, inReadingOrder, type Key } from './board.js';
 export type DrawBox = (box: Box) => TemplateResult | undefined;
 
 /** Where keys belong to what is typed. */
-const typed = 'input:not([type="checkbox"]), textarea, select, [contenteditable]';
+export const typed = 'input:not([type="checkbox"]), textarea, select, [contenteditable]';
 
 const removing: readonly string[] = ['delete', 'backspace'];
 
@@ -140,6 +140,11 @@ export class ArrangeBoard extends LitElement {
 
   protected get chosenBox(): Box | undefined {
     return this.chosen === undefined ? undefined : findBox(this.arranger.boxes, this.chosen);
+  }
+
+  /** Whether a box follows the pointer. */
+  protected get isHeld(): boolean {
+    return this.#held !== null;
   }
 
   protected get canUndo(): boolean {

@@ -89,16 +89,14 @@ export class Arranger {
     return findBox(this.#history.present, metricId) !== undefined;
   }
 
-  removeCard(metricId: string): void {
-    this.#history = changed(this.#history, arrange(this.#history.present, { kind: 'removeCard', metricId }));
+  /** Takes boxes off the board, as one step. */
+  removeAll(gone: readonly Pick<Box, 'id'>[]): void {
+    const left = gone.reduce((board, { id }) => arrange(board, { kind: 'remove', id }), this.#history.present);
+    this.#history = changed(this.#history, left);
   }
 
   edit(id: string, content: TileContent): void {
     this.#history = changed(this.#history, arrange(this.#history.present, { kind: 'edit', id, content }));
-  }
-
-  remove(id: string): void {
-    this.#history = changed(this.#history, arrange(this.#history.present, { kind: 'remove', id }));
   }
 
   /** Moves a box by an arrow key, or changes its size. Returns the box as it is then. */

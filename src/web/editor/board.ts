@@ -22,8 +22,6 @@ export type Board = readonly Box[];
 export type BoardAction =
   | { readonly kind: 'add'; readonly box: Box }
   | { readonly kind: 'remove'; readonly id: string }
-  /** Takes a card off the board; its metric stays. */
-  | { readonly kind: 'removeCard'; readonly metricId: string }
   | { readonly kind: 'edit'; readonly id: string; readonly content: TileContent }
   | { readonly kind: 'place'; readonly id: string; readonly place: Place };
 
@@ -96,8 +94,6 @@ const arranged = (board: Board, action: BoardAction): Board => {
     const isKnown = findBox(board, action.box.id) !== undefined;
     return board.length >= greatestBoxes || isKnown ? board : settle([...board, action.box], action.box.id);
   }
-  if (action.kind === 'removeCard')
-    return settle(board.filter(({ content }) => content.kind !== 'card' || content.metricId !== action.metricId));
   const box = findBox(board, action.id);
   if (box === undefined) return board;
   const { content } = box;
@@ -106,9 +102,8 @@ const arranged = (board: Board, action: BoardAction): Board => {
       board.map((one) => (one === box ? { ...box, ...inGrid(action.place) } : one)),
       box.id,
     );
-  // `removeCard` removes cards.
-  if (content.kind === 'card') return board;
   if (action.kind === 'remove') return settle(board.filter((one) => one !== box));
+  if (content.kind === 'card') return board;
   const edited = { ...box, content: { ...action.content, tileId: content.tileId } };
   return settle(board.map((one) => (one === box ? edited : one)));
 };

@@ -151,9 +151,8 @@ export class BoardEditor extends ArrangePanel {
   }
 
   protected override takeAway(box: Box): void {
-    const { id, content } = box;
     this.said = this.format.text('{name} is removed. Undo brings it back.', { name: this.nameOf(box) });
-    this.change(() => (content.kind === 'card' ? this.arranger.removeCard(id) : this.arranger.remove(id)));
+    this.change(() => this.arranger.removeAll([box]));
   }
 
   protected override opened({ id, content }: Box): void {
@@ -165,7 +164,7 @@ export class BoardEditor extends ArrangePanel {
     const isOn = this.arranger.cards.some((card) => card.metricId === metricId);
     const toggle = (): void =>
       this.change(() => {
-        if (isOn) this.arranger.removeCard(metricId);
+        if (isOn) this.arranger.removeAll([{ id: metricId }]);
         else this.arranger.addCard(metricId, size);
       });
     return html`<li><label><input type="checkbox" .checked=${isOn} @change=${toggle} />${name}</label></li>`;

@@ -1,15 +1,27 @@
-/** The cards and tiles of a dashboard on 12 columns: moved and sized by pointer and by keyboard; tiles are made here. */
-import { html, LitElement, type TemplateResult } from 'lit';
+/**
+ * The cards and tiles of a template, drawn, while an author arranges them. Tiles are made here, and parts are copied, cut
+ * and removed. Each change is saved a moment later, by the screen.
+ */
+import { css, html, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
 import type { Tile, TileContent } from '../../../model/dashboard/tile.js';
-import { Arranger, isArrow, tileName } from '../../editor/arranger.js';
-import { type Box, columns, findBox } from '../../editor/board.js';
+import { createFormat } from '../../base/format.js';
+import { themeStyles } from '../../base/theme.js';
+import { ArrangeBoard, typed } from '../../editor/arrange-board.js';
+import { Arranger, tileName } from '../../editor/arranger.js';
+import { type Box, findBox } from '../../editor/board.js';
+import '../../elements/tile.js';
 import { type Card, mostPictureLength, newId } from '../base/content.js';
+import { DarkState } from '../base/dark-state.js';
+import type { Drawn } from '../base/drawn-metrics.js';
+import './card-preview.js';
 import { askTile, kindNames, type TileKind } from './tile-dialog.js';
 
-/** What the screen saves. */
+/** What the screen saves. `removed`: metrics whose cards were taken away. */
 export type Arranged = {
   readonly layout: readonly Card[];
   readonly tiles: readonly Tile[];
+  readonly removed: readonly string[];
 };
 
 /** What the screen removes, in the arrangement that it is in. */
@@ -20,9 +32,8 @@ export type PastedText = Arranged & { readonly text: string };
 /** Which of a dashboard's parts were chosen. */
 export type IsChosen = (part: { readonly metricId: string } | { readonly tileId: string }) => boolean;
 
-/** Where the clipboard belongs to what is typed. */
-const typed = 'input, textarea, select, [contenteditable]';
-const rowHeight = 56;
+/** Several keys and drags that follow each other are saved together. */
+const pauseMs = 700;
 const kinds: readonly TileKind[] = ['heading', 'text', 'image', 'tab'];
 const sizes: Readonly<Record<TileKind, { readonly w: number; readonly h: number }>> = {
   heading: { w: 12, h: 1 },
@@ -31,39 +42,52 @@ const sizes: Readonly<Record<TileKind, { readonly w: number; readonly h: number 
   tab: { w: 12, h: 1 },
 };
 
-export class Arrange extends LitElement {
-  static override properties = {
+export class Arrange extends ArrangeBoard {
+  static override properties: PropertyDeclarations = {
+    ...ArrangeBoard.properties,
     cards: { attribute: false },
     tiles: { attribute: false },
-    names: { attribute: false },
+    titles: { attribute: false },
+    drawnOf: { attribute: false },
     saved: { attribute: false },
-    said: { state: true },
     problem: { state: true },
-    chosen: { state: true },
     selected: { state: true },
     textOf: { attribute: false },
   };
+  static override styles = [
+    themeStyles,
+    ArrangeBoard.styles,
+    css`
+      .failure {
+        margin: 0 0 12px;
+        color: var(--gl-danger);
+      }
+    `,
+  ];
   declare cards: readonly Card[];
   declare tiles: readonly Tile[];
-  declare names: ReadonlyMap<string, string>;
+  /** The names of metrics by their ids. */
+  declare titles: ReadonlyMap<string, string>;
+  /** How a metric is drawn. */
+  declare drawnOf: (metricId: string) => Drawn | undefined;
   /** What can be taken back and made again after the steps that are not saved. */
   declare saved: { readonly undoable: string | undefined; readonly redoable: string | undefined };
-  /** What a reader of the screen hears after a change. */
-  declare said: string;
   declare problem: string;
-  /** The box that was focused last. */
-  declare chosen: string | undefined;
-  /** The boxes that are copied and cut. */
+  /** The boxes that are copied, cut and removed together. */
   declare selected: ReadonlySet<string>;
   /** The chosen parts as text for the clipboard. */
   declare textOf: (arranged: Arranged, isChosen: IsChosen) => string;
-  #arranger = new Arranger([], []);
   #gone = new AbortController();
+  #pause: ReturnType<typeof setTimeout> | undefined;
+  /** The arrangement that the screen has, or is about to have. */
+  #sent = '';
 
   constructor() {
     super();
+    new DarkState(this);
+    this.format = createFormat('en');
+    this.draw = (box) => this.#drawn(box);
     this.selected = new Set();
-    this.said = '';
     this.problem = '';
     this.tiles = [];
     this.saved = { undoable: undefined, redoable: undefined };
@@ -81,67 +105,94 @@ export class Arrange extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#gone.abort();
+    if (this.#pause !== undefined) this.#save();
   }
 
-  protected override createRenderRoot(): HTMLElement {
-    return this;
+  protected override willUpdate(changed: PropertyValues): void {
+    super.willUpdate(changed);
+    this.names = this.titles;
+    if (!changed.has('cards') && !changed.has('tiles')) return;
+    const given = new Arranger(this.cards, this.tiles);
+    const isOwn = asText(given) === this.#sent;
+    // What was changed since it was sent stays, and is saved next.
+    if (isOwn && asText(this.arranger) !== this.#sent) return;
+    this.arranger = given;
+    this.#sent = asText(given);
+    this.selected = new Set([...this.selected].filter((id) => findBox(given.boxes, id) !== undefined));
   }
 
-  protected override willUpdate(changes: Map<string, unknown>): void {
-    if (!changes.has('cards') && !changes.has('tiles')) return;
-    this.#arranger = new Arranger(this.cards, this.tiles);
-    this.selected = new Set();
+  protected override updated(changed: PropertyValues): void {
+    super.updated(changed);
+    if (!this.isHeld && asText(this.arranger) !== this.#sent) this.#saveSoon();
+  }
+
+  #saveSoon(): void {
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => this.#save(), pauseMs);
+  }
+
+  #save(): void {
+    const detail = this.#arranged();
+    if (asText(this.arranger) !== this.#sent)
+      this.dispatchEvent(new CustomEvent<Arranged>('arranged', { detail: this.#handOver(detail) }));
+  }
+
+  /** From here on the arrangement is the screen's. */
+  #handOver<Detail>(detail: Detail): Detail {
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
+    this.#sent = asText(this.arranger);
+    return detail;
+  }
+
+  #arranged(): Arranged {
+    const { cards: layout, tiles } = this.arranger;
+    const kept = new Set(layout.map(({ metricId }) => metricId));
+    const removed = this.cards.map(({ metricId }) => metricId).filter((id) => !kept.has(id));
+    return { layout, tiles, removed };
   }
 
   protected override render(): TemplateResult {
-    const arranger = this.#arranger;
-    const { undoable, redoable } = this.saved;
     const tool = (text: string, canRun: boolean, run: () => void): TemplateResult =>
-      html`<button type="button" class="quiet" ?disabled=${!canRun} @click=${() => this.#change(run)}>${text}</button>`;
-    const tile = this.#chosenTile;
-    const isNothing = this.#taken.size === 0;
-    return html`<div class="toolbar">
-        ${kinds.map((kind) => html`<button type="button" class="quiet" @click=${() => void this.#add(kind)}>Add ${kindNames[kind]}</button>`)}
-        <button type="button" class="quiet" ?disabled=${tile === undefined} @click=${() => void this.#edit()}>Change</button>
-        ${tool('Remove', tile !== undefined, () => this.#remove())}
-        <button type="button" class="quiet" ?disabled=${isNothing} @click=${() => void this.#copyByButton(false)}>Copy</button>
-        <button type="button" class="quiet" ?disabled=${isNothing} @click=${() => void this.#copyByButton(true)}>Cut</button>
-        <button type="button" class="quiet" @click=${() => void this.#pasteByButton()}>Paste</button>
-        <button type="button" class="quiet" ?disabled=${!arranger.canUndo && undoable === undefined} @click=${this.undo}>Undo</button>
-        <button type="button" class="quiet" ?disabled=${!arranger.canRedo && redoable === undefined} @click=${this.redo}>Redo</button>
-        <span class="gap"></span>
-        <button type="button" ?disabled=${!arranger.isChanged} @click=${this.#save}>Save arrangement</button>
+      html`<button type="button" class="button" ?disabled=${!canRun} @click=${run}>${text}</button>`;
+    const box = this.chosenBox;
+    const isSome = this.#taken.size > 0;
+    return html`<div class="tools">
+        ${kinds.map((kind) => tool(`Add ${kindNames[kind]}`, true, () => void this.#add(kind)))}
+        ${tool('Change', box !== undefined && box.content.kind !== 'card', () => box && this.opened(box))}
+        ${tool('Remove', isSome, () => box && this.takeAway(box))}
+        ${tool('Duplicate', isSome, () => this.#duplicate())}
+        ${tool('Copy', isSome, () => void this.#copyByButton(false))}
+        ${tool('Cut', isSome, () => void this.#copyByButton(true))}
+        ${tool('Paste', true, () => void this.#pasteByButton())}
+        ${this.steps()}
       </div>
-      <p class="soft">Drag a box, or focus it and press the arrow keys; with Shift they change its size. Enter changes a
-        heading, text, picture or tab, and Delete removes it. Space chooses boxes, and so does a click with Control; Control
-        and C, X and V copy, cut and paste them, also into another dashboard.</p>
+      <p class="hint quiet">Drag a card, or choose it and press the arrow keys; with Shift they change its size. Enter changes a
+        heading, text, picture or tab, Delete removes the chosen, and Control and D copies them beside. Space chooses several, and
+        so does a click with Control; Control and C, X and V copy, cut and paste them, also into another dashboard.</p>
       <p class="failure" role="alert" ?hidden=${this.problem === ''}>${this.problem}</p>
-      <div class="grid" @pointermove=${this.#move} @pointerup=${this.#drop} @pointercancel=${this.#drop}>
-        ${arranger.boxes.map((box) => this.#box(box))}
-      </div>
-      <p class="sr" role="status">${this.said}</p>`;
+      ${this.board()}`;
   }
 
-  #nameOf({ id, content }: Box): string {
-    if (content.kind === 'card') return this.names.get(id) ?? id;
+  #drawn({ content, x, y, w, h }: Box): TemplateResult | undefined {
+    if (content.kind === 'tab') return undefined;
+    if (content.kind !== 'card') {
+      const place = { x, y, w, h };
+      return html`<guestlist-tile .tile=${{ ...content, ...place }} .place=${place}></guestlist-tile>`;
+    }
+    const drawn = this.drawnOf(content.metricId);
+    if (drawn === undefined) return undefined;
+    const { key, metric, ask } = drawn;
+    return html`${keyed(key, html`<studio-card-preview .metric=${metric} .ask=${ask}></studio-card-preview>`)}`;
+  }
+
+  protected override tileName(content: TileContent): string {
     const kind = kindNames[content.kind];
     return `${kind[0]?.toUpperCase()}${kind.slice(1)}: ${tileName(content)}`;
   }
 
-  #box(box: Box): TemplateResult {
-    const { id, content, x, y, w, h } = box;
-    const place = `grid-area: ${y + 1} / ${x + 1} / span ${h} / span ${w}`;
-    return html`<div class="tile" data-kind=${content.kind} tabindex="0" role="button" aria-pressed=${this.selected.has(id) ? 'true' : 'false'}
-      .style=${place} @keydown=${(event: KeyboardEvent) => this.#key(event, box)}
-      @focus=${() => this.#choose(id)} @dblclick=${() => void this.#edit()}
-      @pointerdown=${(event: PointerEvent) => this.#take(event, box, false)}>
-      <span>${this.#nameOf(box)}</span> <small class="soft">${content.kind === 'tab' ? '' : `${w} wide, ${h} high`}</small><span class="sr">, column ${x + 1}, row ${y + 1}</span>
-      <i class="size" aria-hidden="true" @pointerdown=${(event: PointerEvent) => this.#take(event, box, true)}></i>
-    </div>`;
-  }
-
-  #choose(id: string): void {
-    this.chosen = id;
+  protected override isPressed({ id }: Box): 'true' | 'false' {
+    return this.selected.has(id) ? 'true' : 'false';
   }
 
   #toggle(id: string): void {
@@ -151,19 +202,15 @@ export class Arrange extends LitElement {
     this.said = others.size === 1 ? 'One is chosen.' : `${others.size} are chosen.`;
   }
 
-  /** What is copied: the selected boxes, or the one that was focused last. */
+  /** What is copied and removed: the selected boxes, or the one that was focused last. */
   get #taken(): ReadonlySet<string> {
-    if (this.selected.size > 0 || this.chosen === undefined) return this.selected;
-    return new Set(findBox(this.#arranger.boxes, this.chosen) === undefined ? [] : [this.chosen]);
-  }
-
-  get #arranged(): Arranged {
-    const { cards: layout, tiles } = this.#arranger;
-    return { layout, tiles };
+    if (this.selected.size > 0) return this.selected;
+    const box = this.chosenBox;
+    return new Set(box === undefined ? [] : [box.id]);
   }
 
   get #isTaken(): IsChosen {
-    const parts = this.#arranger.boxes.filter(({ id }) => this.#taken.has(id)).map(({ content }) => content);
+    const parts = this.arranger.boxes.filter(({ id }) => this.#taken.has(id)).map(({ content }) => content);
     const ids = (name: 'metricId' | 'tileId') => new Set(parts.map((part): unknown => Reflect.get(part, name)));
     const [metrics, tiles] = [ids('metricId'), ids('tileId')];
     return (part) => ('metricId' in part ? metrics.has(part.metricId) : tiles.has(part.tileId));
@@ -179,7 +226,7 @@ export class Arrange extends LitElement {
     const isText = document.getSelection()?.isCollapsed === false;
     if (!this.#isMine(event) || isText || this.#taken.size === 0) return;
     event.preventDefault();
-    event.clipboardData?.setData('text/plain', this.textOf(this.#arranged, this.#isTaken));
+    event.clipboardData?.setData('text/plain', this.textOf(this.#arranged(), this.#isTaken));
     this.#copied(isCut);
   }
 
@@ -192,7 +239,7 @@ export class Arrange extends LitElement {
   async #copyByButton(isCut: boolean): Promise<void> {
     this.problem = '';
     try {
-      await navigator.clipboard.writeText(this.textOf(this.#arranged, this.#isTaken));
+      await navigator.clipboard.writeText(this.textOf(this.#arranged(), this.#isTaken));
       this.#copied(isCut);
     } catch {
       this.problem = `The browser does not let a button write to the clipboard. Choose a box and press Control and ${isCut ? 'X' : 'C'}.`;
@@ -212,40 +259,48 @@ export class Arrange extends LitElement {
     this.problem = '';
     const { size } = this.#taken;
     this.said = `${size === 1 ? 'One is' : `${size} are`} copied.`;
-    const detail = { ...this.#arranged, isChosen: this.#isTaken };
-    if (isCut) this.dispatchEvent(new CustomEvent<Cut>('cut-parts', { detail }));
+    if (!isCut) return;
+    const detail = { ...this.#arranged(), isChosen: this.#isTaken };
+    this.dispatchEvent(new CustomEvent<Cut>('cut-parts', { detail: this.#handOver(detail) }));
   }
 
   #paste(text: string): void {
     this.problem = '';
-    this.dispatchEvent(new CustomEvent<PastedText>('paste-parts', { detail: { ...this.#arranged, text } }));
+    const detail = this.#handOver({ ...this.#arranged(), text });
+    this.dispatchEvent(new CustomEvent<PastedText>('paste-parts', { detail }));
   }
 
-  get #chosenTile(): (TileContent & { readonly id: string }) | undefined {
-    const box = this.chosen === undefined ? undefined : findBox(this.#arranger.boxes, this.chosen);
-    return box === undefined || box.content.kind === 'card' ? undefined : { ...box.content, id: box.id };
+  #duplicate(): void {
+    if (this.#taken.size > 0) this.#paste(this.textOf(this.#arranged(), this.#isTaken));
   }
 
-  #change(run: () => void): void {
+  protected override change(run: () => void): void {
     this.problem = '';
-    run();
-    this.requestUpdate();
+    super.change(run);
+  }
+
+  protected override get canUndo(): boolean {
+    return super.canUndo || this.saved.undoable !== undefined;
+  }
+
+  protected override get canRedo(): boolean {
+    return super.canRedo || this.saved.redoable !== undefined;
   }
 
   /** Takes the last step back: one that is not saved, else the last change that was saved. */
-  readonly undo = (): void => {
-    if (this.#arranger.canUndo) this.#change(() => this.#arranger.undo());
+  override undo(): void {
+    if (super.canUndo) super.undo();
     else this.dispatchEvent(new CustomEvent('undo-saved'));
-  };
+  }
 
-  readonly redo = (): void => {
-    if (this.#arranger.canRedo) this.#change(() => this.#arranger.redo());
+  override redo(): void {
+    if (super.canRedo) super.redo();
     else this.dispatchEvent(new CustomEvent('redo-saved'));
-  };
+  }
 
   /** Whether the pictures with this one are not too many for one dashboard. */
   #fits(content: TileContent, replaced?: string): boolean {
-    const others = this.#arranger.boxes.filter(({ id }) => id !== replaced).map((box) => box.content);
+    const others = this.arranger.boxes.filter(({ id }) => id !== replaced).map((box) => box.content);
     const length = [...others, content].reduce((sum, one) => sum + (one.kind === 'image' ? one.source.length : 0), 0);
     if (length <= mostPictureLength) return true;
     this.problem = `The pictures of the dashboard are too large together: ${length} characters, of ${mostPictureLength}. Remove one, or choose a smaller one.`;
@@ -255,70 +310,67 @@ export class Arrange extends LitElement {
   async #add(kind: TileKind): Promise<void> {
     const content = await askTile(kind);
     if (content === null || !this.#fits(content)) return;
-    const id = this.#arranger.add(newId(), content, sizes[kind]);
+    const id = this.arranger.add(newId(), content, sizes[kind]);
     this.problem = id === undefined ? 'The dashboard has as many cards and tiles as it may have.' : '';
     this.requestUpdate();
     if (id === undefined) return;
     this.said = `${tileName(content)} is added below all others.`;
     await this.updateComplete;
-    this.querySelector<HTMLElement>('.tile:last-of-type')?.focus();
+    this.focusBox(id);
   }
 
-  async #edit(): Promise<void> {
-    const tile = this.#chosenTile;
-    if (tile === undefined) return;
+  protected override opened({ id, content }: Box): void {
+    if (content.kind !== 'card') void this.#edit(id, content);
+  }
+
+  async #edit(id: string, tile: TileContent): Promise<void> {
     const content = await askTile(tile.kind, tile);
-    if (content !== null && this.#fits(content, tile.id)) this.#change(() => this.#arranger.edit(tile.id, content));
+    if (content !== null && this.#fits(content, id)) this.change(() => this.arranger.edit(id, content));
+    await this.updateComplete;
+    this.focusBox(id);
   }
 
-  #remove(): void {
-    const tile = this.#chosenTile;
-    if (tile === undefined) return;
-    this.#arranger.remove(tile.id);
-    this.said = `${tileName(tile)} is removed. Undo brings it back.`;
-    this.chosen = undefined;
-    this.querySelector<HTMLElement>('.toolbar button')?.focus();
+  protected override takeAway(box: Box): void {
+    const { boxes } = this.arranger;
+    const gone = this.selected.size > 0 ? boxes.filter(({ id }) => this.selected.has(id)) : [box];
+    const what = gone.length === 1 ? this.nameOf(box) : `${gone.length} parts`;
+    this.said = `${what} ${gone.length === 1 ? 'is' : 'are'} removed. Undo brings ${gone.length === 1 ? 'it' : 'them'} back.`;
+    this.change(() => this.arranger.removeAll(gone));
+    this.selected = new Set();
   }
 
-  #key(event: KeyboardEvent, { id }: Box): void {
-    if (!['Enter', 'Delete', ' '].includes(event.key) && !isArrow(event.key)) return;
+  protected override pressed(event: KeyboardEvent, box: Box): void {
+    const key = event.key.toLowerCase();
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (key === 'enter') this.opened(box);
+    else if (key === ' ') this.#toggle(box.id);
+    else if (key === 'd' && isCommand) this.#duplicate();
+    else {
+      super.pressed(event, box);
+      return;
+    }
     // Otherwise the dialog that Enter opens would take the same key for its answer.
     event.preventDefault();
-    if (event.key === 'Enter') void this.#edit();
-    if (event.key === ' ') this.#toggle(id);
-    if (event.key === 'Delete') this.#change(() => this.#remove());
-    if (!isArrow(event.key)) return;
-    const now = this.#arranger.press(id, event.key, event.shiftKey, false);
-    if (now !== undefined)
-      this.said = `${this.#nameOf(now)}: column ${now.x + 1}, row ${now.y + 1}, ${now.w} wide, ${now.h} high`;
-    this.requestUpdate();
   }
 
-  #take(event: PointerEvent, from: Box, isSize: boolean): void {
-    event.stopPropagation();
+  protected override taken(event: PointerEvent, from: Box, isSize: boolean): void {
     if (event.button === 0 && (event.ctrlKey || event.metaKey)) {
+      event.stopPropagation();
       this.#toggle(from.id);
       return;
     }
     if (event.button === 0 && !this.selected.has(from.id)) this.selected = new Set();
-    if (event.button !== 0 || !this.#arranger.take(from, isSize, { x: event.clientX, y: event.clientY })) return;
-    this.querySelector('.grid')?.setPointerCapture(event.pointerId);
+    super.taken(event, from, isSize);
   }
-
-  readonly #move = (event: PointerEvent): void => {
-    const grid = this.querySelector('.grid');
-    if (grid === null) return;
-    const scale = { column: grid.clientWidth / columns, row: rowHeight, isMirrored: false };
-    if (this.#arranger.moveTo({ x: event.clientX, y: event.clientY }, scale)) this.requestUpdate();
-  };
-
-  readonly #drop = (): void => {
-    this.#change(() => this.#arranger.drop());
-  };
-
-  readonly #save = (): void => {
-    this.dispatchEvent(new CustomEvent<Arranged>('arranged', { detail: this.#arranged }));
-  };
 }
+
+/** Equal for equal arrangements, whatever the order of their parts. */
+const asText = ({ cards, tiles }: Pick<Arranger, 'cards' | 'tiles'>): string =>
+  JSON.stringify([
+    cards.map(({ metricId, x, y, w, h }) => [metricId, x, y, w, h]).toSorted(byFirst),
+    tiles.map(({ tileId, ...tile }) => [tileId, ...Object.entries(tile).toSorted(byFirst)]).toSorted(byFirst),
+  ]);
+
+const byFirst = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1);
 
 customElements.define('studio-arrange', Arrange);

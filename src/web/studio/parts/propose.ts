@@ -1,22 +1,16 @@
 /** Cards that the server proposes from the tables of the model: shown, tried as a tenant would read them, and chosen before they are saved. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { GuestMetric } from '../../../model/guest/view.js';
-import type { MetricAnswer } from '../../../model/query/engine.js';
-import { viewOf } from '../../editor/preview.js';
 import type { Api } from '../base/api.js';
 import type { Clip } from '../base/clip.js';
 import type { TemplateData, TemplateMetric, Tried } from '../base/content.js';
+import { type AskAuthored, DrawnMetrics } from '../base/drawn-metrics.js';
 import { badge } from '../base/kit.js';
 import type { ModelColumn } from '../base/model-columns.js';
 import { textOf } from '../base/screen.js';
 import { tenantLabel } from '../base/tenant-names.js';
-import type { AskRows } from './card-preview.js';
 
 /** Runs metrics for a tenant. Null: no tenant was chosen who has a copy. */
 export type TryAll = ((data: TemplateData) => Promise<readonly Tried[]>) | null;
-
-/** Asks for the rows of a definition; `asked` is what a card asks with: its order and limit. */
-export type AskAuthored = (definition: object, asked: object, signal: AbortSignal) => Promise<MetricAnswer>;
 
 type Proposal = { readonly data: TemplateData; readonly tried: readonly Tried[] };
 
@@ -48,9 +42,8 @@ export class Propose extends LitElement {
   declare isBusy: boolean;
   /** Asks for rows as the chosen user reads them. Null: nobody was chosen who has a copy. */
   declare askRows: AskAuthored | null;
-  /** The cards as they are drawn: the same objects at each render, so that each asks once. */
-  readonly #drawings = new Map<string, { readonly metric: GuestMetric; readonly ask: AskRows }>();
-  #last: Promise<unknown> = Promise.resolve();
+  /** The cards of the proposal as they are drawn. */
+  #drawings = new DrawnMetrics(null);
 
   constructor() {
     super();
@@ -95,7 +88,7 @@ export class Propose extends LitElement {
       const tried = this.tryAll === null || data.metrics.length === 0 ? [] : await this.tryAll(data);
       const isUseless = ({ outcome, measured }: Tried): boolean => outcome === 'failed' || measured?.isEmpty === true;
       this.left = new Set(tried.filter(isUseless).map(({ metricId }) => cardKey(metricId)));
-      this.#drawings.clear();
+      this.#drawings = new DrawnMetrics(this.askRows);
       this.proposal = { data, tried };
     } catch (error) {
       this.problem = textOf(error);
@@ -125,27 +118,12 @@ export class Propose extends LitElement {
   }
 
   /** The chart with the rows of the chosen tenant. Only the name where nobody was chosen, or there is nothing to draw. */
-  #drawn({ metricId, name, definition }: TemplateMetric, tried: Tried | undefined): TemplateResult {
-    if (this.askRows === null || tried?.outcome !== 'answered' || definition.kind !== 'visual')
-      return html`<p>${name}: ${definition.chart.type}</p>`;
+  #drawn(proposed: TemplateMetric, tried: Tried | undefined): TemplateResult {
+    if (this.askRows === null || tried?.outcome !== 'answered')
+      return html`<p>${proposed.name}: ${proposed.definition.chart.type}</p>`;
     void import('./card-preview.js');
-    const { chart, dimensions = [], measures = [], calculations = [], comparison = null } = definition;
-    const own = this.#drawings.get(metricId) ?? {
-      metric: { ...viewOf({ chart, dimensions, measures, calculations, comparison }, name), metricId },
-      ask: this.#inTurn(this.askRows, definition),
-    };
-    this.#drawings.set(metricId, own);
-    return html`<studio-card-preview .metric=${own.metric} .ask=${own.ask}></studio-card-preview>`;
-  }
-
-  /** One question after the other: proposals must not take the places of the tenant's users. */
-  #inTurn(ask: AskAuthored, definition: object): AskRows {
-    return (asked, signal) => {
-      const { sort, limit, offset } = asked as Readonly<Record<string, unknown>>;
-      const mine = this.#last.then(() => ask(definition, { sort, limit, offset }, signal));
-      this.#last = mine.catch(() => undefined);
-      return mine;
-    };
+    const { metric, ask } = this.#drawings.of(proposed);
+    return html`<studio-card-preview .metric=${metric} .ask=${ask}></studio-card-preview>`;
   }
 
   #box(key: string, label: string): TemplateResult {

@@ -39,6 +39,7 @@ import {
   withoutFilter,
   withoutMetric,
 } from '../base/content.js';
+import { type AskAuthored, DrawnMetrics } from '../base/drawn-metrics.js';
 import { editsOf } from '../base/edits.js';
 import { loadElements } from '../base/elements.js';
 import { addressChoice, asked, confirmed, link } from '../base/kit.js';
@@ -48,7 +49,7 @@ import { Screen, textOf } from '../base/screen.js';
 import { keepViewer, nameOf, openView, readKeptViewer, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
 import type { Arrange, Arranged, Cut, IsChosen, PastedText } from '../parts/arrange.js';
 import { askMerge } from '../parts/merge-dialog.js';
-import type { AskAuthored, TryAll } from '../parts/propose.js';
+import type { TryAll } from '../parts/propose.js';
 import type { RunSql, SqlMetric } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
 import { templateMetrics } from '../parts/template-metrics.js';
@@ -406,8 +407,8 @@ class DashboardScreen extends Screen<Data> {
     if (!hasRole(this.api.session, 'author')) return;
     event.preventDefault();
     const arrange = this.querySelector<Arrange>('studio-arrange');
-    if (isUndo) (arrange?.undo ?? this.#undo)();
-    else (arrange?.redo ?? this.#redo)();
+    if (arrange !== null) isUndo ? arrange.undo() : arrange.redo();
+    else (isUndo ? this.#undo : this.#redo)();
   };
 
   /** Arranging has steps that are not saved yet, so its own buttons go back further. */
@@ -457,6 +458,16 @@ class DashboardScreen extends Screen<Data> {
       ?mayChange=${hasRole(this.api.session, 'author')} @filter-change=${change}></studio-template-filters>`;
   }
 
+  /** Asks for rows as the chosen user reads them. Null: this person may see none, or nobody was chosen who has a copy. */
+  #askRows(data: Data): AskAuthored | null {
+    const { seen } = this;
+    const copy = seen !== undefined && 'view' in seen ? this.#copyOf(data, seen.view) : undefined;
+    if (copy === undefined || seen === undefined || !('view' in seen) || !this.api.session.person.seesData) return null;
+    const { view } = seen;
+    return (definition, asked, signal) =>
+      askAuthored(this.api, view, { ...asked, definition, dashboardId: copy }, signal, () => void this.#renew());
+  }
+
   #propose(data: Data): TemplateResult {
     const { template, datamart, columns } = data;
     const { seen } = this;
@@ -470,26 +481,29 @@ class DashboardScreen extends Screen<Data> {
         `${inNumbers(detail)} added.`,
         (now) => withClip(now, detail, missingFilters(now, detail), newId).data,
       );
-    const askRows: AskAuthored | null =
-      copy === undefined || seen === undefined || !('view' in seen)
-        ? null
-        : (definition, asked, signal) =>
-            askAuthored(
-              this.api,
-              seen.view,
-              { ...asked, definition, dashboardId: copy },
-              signal,
-              () => void this.#renew(),
-            );
     void import('../parts/propose.js');
-    return html`<studio-propose .askRows=${askRows} .api=${this.api} datamart=${datamart} .columns=${columns} .tryAll=${tryAll}
+    return html`<studio-propose .askRows=${this.#askRows(data)} .api=${this.api} datamart=${datamart} .columns=${columns} .tryAll=${tryAll}
       .tenant=${copy === undefined ? null : (seen?.viewer.clientId ?? null)} @add-proposed=${add}></studio-propose>`;
   }
 
-  #arrange({ content, template }: Data): TemplateResult {
+  /** The cards as they are drawn for the user who is chosen; another user has other rows. */
+  #drawn: { readonly seen: Seen | undefined; readonly cards: DrawnMetrics } | undefined;
+
+  #drawings(data: Data): DrawnMetrics {
+    const { seen } = this;
+    if (this.#drawn?.seen !== seen) this.#drawn = { seen, cards: new DrawnMetrics(this.#askRows(data)) };
+    this.#drawn ??= { seen, cards: new DrawnMetrics(null) };
+    return this.#drawn.cards;
+  }
+
+  #arrange(data: Data): TemplateResult {
+    const { content, template } = data;
     const { layout, metrics, tiles = noTiles } = content.data;
-    const save = ({ detail }: CustomEvent<Arranged>): void =>
-      this.#change('The arrangement is saved.', (data) => arranged(data, detail));
+    const save = ({ detail }: CustomEvent<Arranged>): void => {
+      const gone = metrics.filter(({ metricId }) => detail.removed.includes(metricId)).map(({ name }) => `“${name}”`);
+      const text = gone.length === 0 ? 'The arrangement is saved.' : `${gone.join(', ')} removed.`;
+      this.#change(text, (now) => arranged(now, detail));
+    };
     const { undoable, redoable } = editsOf(template);
     const copyText = (now: Arranged, isChosen: IsChosen): string => clipOf(arranged(content.data, now), isChosen);
     const cut = ({ detail }: CustomEvent<Cut>): void =>
@@ -497,8 +511,14 @@ class DashboardScreen extends Screen<Data> {
         withoutParts(arranged(data, detail), detail.isChosen),
       );
     const paste = ({ detail }: CustomEvent<PastedText>): void => this.#queue(() => this.#paste(detail));
-    return html`<studio-arrange .cards=${layout} .tiles=${tiles} .names=${new Map(metrics.map(({ metricId, name }) => [metricId, name]))}
-      .saved=${{ undoable, redoable }} @arranged=${save} .textOf=${copyText}
+    const drawn = this.#drawings(data);
+    const drawnOf = (id: string) => {
+      const metric = metrics.find(({ metricId }) => metricId === id);
+      return metric && drawn.of(metric);
+    };
+    void loadElements();
+    return html`<studio-arrange .cards=${layout} .tiles=${tiles} .titles=${new Map(metrics.map(({ metricId, name }) => [metricId, name]))}
+      .drawnOf=${drawnOf} .saved=${{ undoable, redoable }} @arranged=${save} .textOf=${copyText}
       @cut-parts=${cut} @paste-parts=${paste} @undo-saved=${this.#undo} @redo-saved=${this.#redo}></studio-arrange>`;
   }
 
@@ -551,9 +571,10 @@ class DashboardScreen extends Screen<Data> {
 /** Where Control and Z belong to what is typed. */
 const typing = 'input, textarea, select, [contenteditable], dialog, guestlist-editor, studio-sql-metric';
 
-const arranged = (data: TemplateData, { layout, tiles }: Arranged): TemplateData => {
+const arranged = (data: TemplateData, { layout, tiles, removed }: Arranged): TemplateData => {
   const byId = new Map(layout.map((card) => [card.metricId, card]));
-  return { ...data, layout: data.layout.map((card) => byId.get(card.metricId) ?? card), tiles };
+  const kept = removed.reduce(withoutMetric, data);
+  return { ...kept, layout: kept.layout.map((card) => byId.get(card.metricId) ?? card), tiles };
 };
 
 /** The filters that are added with the clip. Null: nothing is to be pasted. */
