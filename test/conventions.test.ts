@@ -251,6 +251,11 @@ describe('the layer table', () => {
     expect(found.toSorted()).toEqual(['gateway/upstream/http-upstream.ts', 'platform/calls/outgoing.ts']);
   });
 
+  test('signals are combined by `anyOf`, which keeps a timeout that nothing else holds', () => {
+    const found = sources.filter(({ text }) => /AbortSignal\.any\(/.test(text)).map(({ file }) => file);
+    expect(found.toSorted()).toEqual(['conformance/kit/wire.ts', 'model/signals.ts']);
+  });
+
   test('the model knows neither clock nor randomness', () => {
     const offenders = sources.filter(
       ({ folder, text }) => folder === 'model' && /Date\.now|new Date\(\)|Math\.random|performance\./.test(text),

@@ -3,8 +3,9 @@
  * styles at each element, since many read no style sheet; that sheet only adds dark colours and narrow screens. Nothing is
  * loaded from anywhere: pictures are parts of the message.
  */
+
+import { Html, html } from '../model/html.js';
 import type { Speech } from '../model/texts/messages.js';
-import { Html, html } from '../platform/http/wire/html.js';
 import { plainLine } from './plain-line.js';
 
 /** A picture in the message, with what it shows for readers who do not see it. */

@@ -3,6 +3,7 @@ import type { AnswerColumn, Cell } from '../model/query/engine.js';
 import { numbersInRow } from '../model/query/numbers.js';
 import type { OpenAlert, OpenMetric, OpenReport } from '../model/schedule/open-report.js';
 import type { Schedule } from '../model/schedule/schedule.js';
+import { anyOf } from '../model/signals.js';
 import type { Picture } from './mail-layout.js';
 import type { Attachment, Figure } from './message.js';
 import type { Refused, Report } from './sender.js';
@@ -178,14 +179,17 @@ export const readReport = async (reading: Reading, signal: AbortSignal): Promise
 
 type AlertReading = Pick<Reading, 'ask' | 'token' | 'schedule' | 'language'> & { readonly opened: OpenAlert };
 
-/** The chart of an alert. An alert does not wait for it: one that may not or cannot be drawn now is left out. */
+/** An alert waits for its picture only so long. */
+const mostPictureMs = 10_000;
+
+/** The chart of an alert. One that may not or cannot be drawn now is left out. */
 export const readAlertPicture = async (
   { ask, token, schedule, opened, language }: AlertReading,
   signal: AbortSignal,
 ): Promise<{ readonly attachments: readonly Attachment[]; readonly pictures: readonly Picture[] }> => {
   const path = `/api/v2/guest/metrics/${encodeURIComponent(opened.metricId)}/png`;
   const body = { dashboardId: schedule.openedId, ...(language === undefined ? {} : { language }) };
-  const answer = await ask(path, body, token, signal);
+  const answer = await ask(path, body, token, anyOf(signal, AbortSignal.timeout(mostPictureMs)));
   const content = answer.status === 200 ? bytesOf(answer.body) : undefined;
   if (content === undefined) return { attachments: [], pictures: [] };
   const name = opened.metricName;

@@ -9,6 +9,7 @@ import { readerOf, type TenantCopy, tenantRecipient } from '../model/schedule/ho
 import { findMailFault } from '../model/schedule/mail-faults.js';
 import { everyone, mostRecipients } from '../model/schedule/recipients.js';
 import type { ClaimedDelivery, DeliveryReason, Schedule } from '../model/schedule/schedule.js';
+import { anyOf } from '../model/signals.js';
 import type { Channel } from '../platform/config/channels.js';
 import type { BrandOf } from '../platform/config/mail-brands.js';
 import type { DeliveryEnd, DeliveryStore, NewShare } from '../service/store/deliveries.js';
@@ -177,7 +178,7 @@ const prepare = async (options: SenderOptions, delivery: ClaimedDelivery): Promi
   const granted = await attempt(options, delivery, 'not-decided', () => options.decide(delivery));
   if (isEnding(granted)) return granted;
   if ('refused' in granted) return skipped(granted.refused);
-  const signal = AbortSignal.any([AbortSignal.timeout(options.readTimeoutMs), options.stopping]);
+  const signal = anyOf(AbortSignal.timeout(options.readTimeoutMs), options.stopping);
   const report = await attempt(options, delivery, 'content-failed', () => granted.read(delivery, signal));
   if (isEnding(report)) return report;
   if ('refused' in report) return skipped(report.refused);

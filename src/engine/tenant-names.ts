@@ -9,6 +9,7 @@ import type { FoundTenant } from '../model/datamart/tenant-name.js';
 import { handled } from '../model/handled.js';
 import type { Engine, RequestSignal, TenantNamesQuestion } from '../model/query/engine.js';
 import { Refusal } from '../model/refusal.js';
+import { anyOf } from '../model/signals.js';
 import { systemTiming } from '../platform/work/time.js';
 import { type Database, type Log, logGone, type Running, refuseAborted } from './connections/database.js';
 import type { Databases } from './datasources/databases.js';
@@ -88,7 +89,7 @@ const inTime = async <R>(
       });
     }),
   );
-  return Promise.race([ended, handled(work(AbortSignal.any([signal, ending.signal])))]).finally(() => cancel());
+  return Promise.race([ended, handled(work(anyOf(signal, ending.signal)))]).finally(() => cancel());
 };
 
 export const createTenantNames =

@@ -106,6 +106,13 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'erasure-report': fc.record({ clientId: fc.oneof(client, gone) }),
   'key-create': fc.constant({ dataApp: 'shop', name: 'another' }),
   'key-rotate': fc.constant({ dataApp: 'shop', name: 'host', graceSeconds: 60 }),
+  'policy-access': fc.record({
+    ...{ template, name: fc.constant('Board'), workspace: fc.constant('shop'), datamart: fc.constant('sales') },
+    viewers: fc.constantFrom(
+      [{ role: null, restriction: null }],
+      [{ role: 'clerk', restriction: { filter: 'Region', hidden: ['Notes'] } }],
+    ),
+  }),
   'policy-check': fc.oneof(fc.constant({}), fc.record({ text: policyText })),
   'cards-check': fc.record({ template }),
   'policy-explain': fc.oneof(

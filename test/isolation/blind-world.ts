@@ -160,6 +160,8 @@ const parts = {
 const configuration = JSON.stringify({
   gateway: { policies: 'policy.yaml', publicOrigin: 'https://numbers.example.com' },
   studio: { servesAssistants: true },
+  // A picture that takes long on one side and not on the other would make their messages differ.
+  renders: { chromiumPath: '/nowhere/chromium' },
   mail: {
     from: 'reports@host.example',
     allowedDomains: ['customer.example'],

@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Model, ModelMessage, ModelReply, ModelTool, ToolCall } from '../../model/chat/model.js';
 import { isRecord } from '../../model/is-record.js';
 import { Refusal } from '../../model/refusal.js';
+import { anyOf } from '../../model/signals.js';
 import { DependencyUnavailable } from '../../model/unavailable.js';
 import { Barred, postTo } from '../../platform/calls/outgoing.js';
 import type { ConfiguredModel } from '../../platform/config/models.js';
@@ -90,7 +91,7 @@ const send = (
   });
 
 const ask = async (options: ModelOptions, to: ConfiguredModel, body: string, signal: AbortSignal): Promise<string> => {
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(to.timeoutMs)]);
+  const limited = anyOf(signal, AbortSignal.timeout(to.timeoutMs));
   try {
     const response = await send(options, to, body, limited);
     if (response.statusCode !== 200) {

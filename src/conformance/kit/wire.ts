@@ -51,7 +51,7 @@ const initOf = ({ method, bearer, body, form }: Request, signal: AbortSignal): R
   },
   ...(form === undefined ? {} : { body: form }),
   ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutInMs)]),
+  signal,
   redirect: 'manual',
 });
 
@@ -68,13 +68,25 @@ export const openWire = (
 ): Wire => {
   const secrets = new Set(known);
   let last: Exchange | null = null;
+  // Node holds the parts of a combined signal weakly: a timeout that nothing else holds may never come.
+  const timeouts = new Set<AbortSignal>();
+  const read = async (request: Request): Promise<{ readonly status: number; readonly text: string }> => {
+    const timeout = AbortSignal.timeout(timeoutInMs);
+    timeouts.add(timeout);
+    try {
+      const init = initOf(request, AbortSignal.any([signal(), timeout]));
+      const response = await ask(addressOf(baseUrl, request), init);
+      return { status: response.status, text: await response.text() };
+    } finally {
+      timeouts.delete(timeout);
+    }
+  };
   return {
     send: async (request) => {
       if (request.bearer !== null) secrets.add(request.bearer);
       last = { request, answer: null };
-      const response = await ask(addressOf(baseUrl, request), initOf(request, signal()));
-      const text = await response.text();
-      const answer = { status: response.status, text, body: parse(text) };
+      const { status, text } = await read(request);
+      const answer = { status, text, body: parse(text) };
       for (const secret of secretsIn(answer.body)) secrets.add(secret);
       last = { request, answer };
       return answer;

@@ -8,6 +8,7 @@ import type { Renderer, RenderFormat, RenderRequest } from '../../model/guest/re
 import { handled } from '../../model/handled.js';
 import type { Log } from '../../model/log-events.js';
 import { Refusal } from '../../model/refusal.js';
+import { anyOf } from '../../model/signals.js';
 import { DependencyUnavailable } from '../../model/unavailable.js';
 import { BulkheadFull, createBulkhead } from '../../platform/work/bulkhead.js';
 import { drawOn, openPage, type Read, type ReadFile } from './page.js';
@@ -224,7 +225,7 @@ export const createRenderer = (options: RendererOptions): Renderer & { readonly 
     render: async (request, gone) => {
       if (executablePath === null) throw absent();
       const { dataAppId, clientId } = request.caller.grant;
-      const signal = AbortSignal.any([gone, AbortSignal.timeout(timeoutMs)]);
+      const signal = anyOf(gone, AbortSignal.timeout(timeoutMs));
       try {
         return await counted(JSON.stringify([dataAppId, clientId]), () =>
           inTurn(() => browsers.use((browser) => drawIn(browser, request, options, signal)), signal),

@@ -5,6 +5,7 @@
 import { constants, copyFile, rename, stat } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Refusal } from '../../model/refusal.js';
+import { anyOf } from '../../model/signals.js';
 import type { FileKind, MakeDatabase, UploadedFile } from '../../model/upload.js';
 import { watch } from '../databases/duckdb/read.js';
 import { refuseFile } from './file-kind.js';
@@ -134,7 +135,7 @@ const makeTable = async (
   if (file.before !== null) await copyFile(file.before, file.made, constants.COPYFILE_FICLONE);
   const guard = sizeGuard(file.made, limits);
   const late = AbortSignal.timeout(limits.timeoutMs);
-  const signal = AbortSignal.any([gone, late, guard.signal]);
+  const signal = anyOf(gone, late, guard.signal);
   try {
     await withInstance(file.made, settingsOf(file.made, limits), (connection) =>
       watch(connection, limits.timeoutMs * 2, signal).within(() => load(connection, file, kind)),

@@ -4,6 +4,7 @@
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../model/refusal.js';
+import { anyOf } from '../../model/signals.js';
 import { BulkheadFull, createBulkhead } from '../../platform/work/bulkhead.js';
 import { findThread, runThread } from '../../platform/work/thread.js';
 import type { PolicyReach } from '../policy/reach.js';
@@ -111,7 +112,7 @@ const runDraft = async (work: DraftWork, reads: DraftReads, { megabytes }: Draft
     return await runThread<DraftOutcome>(findThread(import.meta.url, places), {
       data: { work, questions, turn, mostCharacters },
       transfer: [questions],
-      ...{ megabytes, signal: AbortSignal.any([signal, failed.signal]) },
+      ...{ megabytes, signal: anyOf(signal, failed.signal) },
     });
   } finally {
     port.close();
@@ -132,7 +133,7 @@ export const createDraftThread = (limits: DraftLimits = usualLimits): CheckDraft
   const run = async (work: DraftWork, reads: DraftReads, gone: AbortSignal): Promise<DraftEffects> => {
     const late = AbortSignal.timeout(limits.seconds * 1000);
     try {
-      const outcome = await runDraft(work, reads, limits, AbortSignal.any([gone, late]));
+      const outcome = await runDraft(work, reads, limits, anyOf(gone, late));
       if (outcome === 'too-long') throw tooLong();
       return outcome;
     } catch (error) {

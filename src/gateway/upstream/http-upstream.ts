@@ -2,6 +2,7 @@
 
 import type { Capability } from '../../model/capability.js';
 import type { Clock } from '../../model/ports.js';
+import { anyOf } from '../../model/signals.js';
 import { readText } from '../../platform/calls/outgoing.js';
 import { type Transport, UpstreamRefusal, type WireRequest } from '../../platform/http/interface/client.js';
 import type { Log } from '../../platform/logs/log.js';
@@ -103,7 +104,7 @@ export const createHttpTransport =
         },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
         redirect: 'error',
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        signal: signal === undefined ? timeout : anyOf(signal, timeout),
       });
       const body = parse(await readText(response, maxAnswerBytes));
       return { status: response.status, body, retryAfterMs: retryAfterMsOf(response) };

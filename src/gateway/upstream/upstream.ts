@@ -1,5 +1,6 @@
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
+import { anyOf } from '../../model/signals.js';
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { systemTiming, type Timing } from '../../platform/work/time.js';
 import { listEmbeds } from '../../service/embeds/contract/embeds.js';
@@ -19,7 +20,7 @@ const clientOf = (input: unknown): string =>
   typeof input === 'object' && input !== null && 'clientId' in input ? String(input.clientId) : '';
 
 const both = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
+  one === undefined || other === undefined ? (one ?? other) : anyOf(one, other);
 
 /** A connection to an upstream. `createHttpUpstream` creates one for a service in another process. */
 export type GatewayUpstream = {

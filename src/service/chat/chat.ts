@@ -26,6 +26,7 @@ import type { Clock } from '../../model/ports.js';
 import type { Engine } from '../../model/query/engine.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
+import { anyOf } from '../../model/signals.js';
 import type { Opened } from '../embeds/lookup.js';
 import { readNewDefinition } from '../guest/definition.js';
 import { readCatalogue } from '../guest/fields.js';
@@ -205,7 +206,7 @@ export const chatOnGuestDashboard =
   (deps: Deps) =>
   async (caller: GuestCaller, asked: ChatQuestion, signal: AbortSignal): Promise<ChatAnswer> => {
     const total = AbortSignal.timeout(deps.assistant.limits.timeoutMs);
-    const limited = AbortSignal.any([signal, total]);
+    const limited = anyOf(signal, total);
     const talk = await begin(deps, caller, asked, limited);
     try {
       return await noted(talk, talk.metric);

@@ -14,6 +14,7 @@ import { type GuestOption, greatestOptions } from '../../model/guest/view.js';
 import type { Clock } from '../../model/ports.js';
 import type { OptionsQuestion, ReadEngine, Reads, RequestSignal } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
+import { anyOf } from '../../model/signals.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import type { ContentStore } from '../store/content.js';
 import type { Store } from '../store/store.js';
@@ -128,7 +129,7 @@ const askAll = async (
 ): Promise<readonly Scalar[]> => {
   const failed = new AbortController();
   const { requestId } = signal;
-  const either = Object.assign(AbortSignal.any([signal, failed.signal]), { requestId });
+  const either = Object.assign(anyOf(signal, failed.signal), { requestId });
   const reads: Reads = guestReads(engine, either);
   try {
     const answers = await Promise.all(asked.map((one) => answerOf(reads, one)));

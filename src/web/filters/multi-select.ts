@@ -199,8 +199,8 @@ export class MultiSelect extends PanelControl {
   };
 
   override render() {
-    const look = this.values.length === 0 ? 'quiet text' : 'text';
-    return this.control(html`<span id="chosen" class=${look}>${this.#chosenText()}</span>`, 'listbox');
+    const quiet = this.values.length === 0 ? 'quiet' : '';
+    return this.control(html`<span id="chosen" class="text ${quiet}">${this.#chosenText()}</span>`, 'listbox');
   }
 
   protected override panel() {

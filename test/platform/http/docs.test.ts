@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { html } from '../../../src/model/html.js';
 import { createOpenApi } from '../../../src/platform/http/interface/openapi.js';
 import type { Operation } from '../../../src/platform/http/interface/operation.js';
 import { renderReference } from '../../../src/platform/http/pages/docs.js';
 import { operationAddress } from '../../../src/platform/http/pages/docs-addresses.js';
 import { docsStyle } from '../../../src/platform/http/pages/docs-style.js';
-import { html, slug } from '../../../src/platform/http/wire/html.js';
+import { slug } from '../../../src/platform/http/wire/html.js';
 import { operations } from '../../../src/service/operations.js';
 import { document } from './sample.js';
 

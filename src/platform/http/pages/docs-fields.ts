@@ -1,6 +1,7 @@
+import { type Html, html, type Piece } from '../../../model/html.js';
 import { limits } from '../interface/fields.js';
 import type { JsonSchema } from '../interface/openapi.js';
-import { type Html, html, type Piece, prose } from '../wire/html.js';
+import { prose } from '../wire/html.js';
 import { objectPath } from './docs-addresses.js';
 
 type Field = {

@@ -1,6 +1,8 @@
 /** Writes one operation of the reference: its paths, credentials, request, example, answer and errors. */
+
+import { type Html, html, type Piece } from '../../../model/html.js';
 import type { JsonSchema, OpenApiContent, OpenApiDocument, OpenApiOperation } from '../interface/openapi.js';
-import { type Html, html, type Piece, prose, slug } from '../wire/html.js';
+import { prose, slug } from '../wire/html.js';
 import { overviewPath } from './docs-addresses.js';
 import { formsOf, writeFields, writeType } from './docs-fields.js';
 

@@ -3,10 +3,12 @@
  * one for each shared object. The overview has an anchor for each operation and object, since all of them were on that
  * page before.
  */
+
+import { type Html, html, type Piece } from '../../../model/html.js';
 import { bytesOfValue } from '../../work/json-excess.js';
 import { limits, namingRules } from '../interface/fields.js';
 import type { JsonSchema, OpenApiDocument } from '../interface/openapi.js';
-import { type Html, html, type Piece, prose, slug } from '../wire/html.js';
+import { prose, slug } from '../wire/html.js';
 import { objectPath, operationAddress, overviewPath, resourcePath } from './docs-addresses.js';
 import { formsOf, writeFields, writeType } from './docs-fields.js';
 import { credentialNames, type Entry, entriesOf, writeEntry } from './docs-operation.js';

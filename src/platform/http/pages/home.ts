@@ -1,5 +1,5 @@
 /** The front door: `/` says what this server is, and where to go. It holds nothing of this installation. */
-import { html } from '../wire/html.js';
+import { html } from '../../../model/html.js';
 import type { Step } from '../wire/in-turn.js';
 import { plainPage, renderPlainPage } from '../wire/plain-page.js';
 import { pathOf, readsOnly } from '../wire/request.js';

@@ -4,7 +4,7 @@
  * what that one recipient gets of that schedule, or confirm that one address, and nothing else.
  */
 import express, { type RequestHandler, type Router } from 'express';
-import { html } from '../wire/html.js';
+import { html } from '../../../model/html.js';
 import { plainPagePolicy, renderPlainPage } from '../wire/plain-page.js';
 import { flat, send } from '../wire/sending.js';
 

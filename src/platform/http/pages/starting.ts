@@ -1,4 +1,4 @@
-import { html } from '../wire/html.js';
+import { html } from '../../../model/html.js';
 import type { Handle } from '../wire/in-turn.js';
 import { opensPage, plainPage, renderPlainPage } from '../wire/plain-page.js';
 import { json, send } from '../wire/sending.js';

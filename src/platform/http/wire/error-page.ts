@@ -1,8 +1,9 @@
 /** An error as its caller reads it: a page for browsers, and the envelope for programs. */
 import type { ServerResponse } from 'node:http';
+import { html } from '../../../model/html.js';
 import type { FlatHeaders } from './constant-headers.js';
 import type { envelope } from './envelope.js';
-import { html, prose } from './html.js';
+import { prose } from './html.js';
 import { opensPage, plainPage, renderPlainPage } from './plain-page.js';
 import { json, send } from './sending.js';
 

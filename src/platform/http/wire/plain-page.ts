@@ -4,8 +4,8 @@
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { Html, html } from '../../../model/html.js';
 import type { FlatHeaders } from './constant-headers.js';
-import { Html, html } from './html.js';
 
 const style = `
 :root {
