@@ -4,9 +4,26 @@ import { Command } from '@commander-js/extra-typings';
 import { configuredPolicies, readOperatorSettings } from '../main.js';
 import { hintOf } from '../model/nearest-name.js';
 import { assertNoFileFaults, FileFaults } from './files/faults.js';
-import { type DefinitionFile, definitionsOf, readFolder, writeFolder } from './files/folder.js';
+import {
+  type DefinitionFile,
+  definitionsOf,
+  namedContent,
+  type Pulled,
+  pullFolder,
+  readFolder,
+} from './files/folder.js';
 import { formats, kinds } from './files/formats.js';
-import { changing, type PlanStep, planFaults, planSteps, planText, stepJson, stepLines } from './files/plan.js';
+import { addKnown, readKnown } from './files/known.js';
+import {
+  changing,
+  type PlanStep,
+  planFaults,
+  planSteps,
+  planText,
+  sameInBoth,
+  stepJson,
+  stepLines,
+} from './files/plan.js';
 import { policyFaults, WriteFault } from './files/policies.js';
 import { inFileWords, pushStep } from './files/push.js';
 import { type Ends, readStored, type Stored } from './files/service.js';
@@ -22,6 +39,7 @@ type Options = {
   readonly workspaces?: readonly string[] | undefined;
   readonly isDeleting?: true | undefined;
   readonly isConfirmed?: true | undefined;
+  readonly isOverwriting?: true | undefined;
 };
 type Noted = Answer & { readonly notes?: readonly string[] };
 
@@ -34,7 +52,17 @@ const pullNotes = ({ embeds, policy }: Stored): readonly string[] => [
     : [`the policy was left out: it has files in other folders (${policy.outside.join(', ')})`]),
 ];
 
-const pull = async (ends: Ends, { folder, workspaces }: Options): Promise<Noted> => {
+/** Files that were edited here while the object was changed in the service: a person decides which of the two stays. */
+const conflictNotes = (pulled: readonly Pulled[], folder: string): readonly string[] =>
+  pulled
+    .filter(({ isNewer }) => isNewer)
+    .map(
+      ({ name, file }) =>
+        `${name} was changed here and in the service, and ${file} was kept: guestlist pull --overwrite ${folder} takes ` +
+        `the service's, guestlist push --overwrite ${folder} the file's`,
+    );
+
+const pull = async (ends: Ends, { folder, workspaces, isOverwriting }: Options): Promise<Noted> => {
   const files = await readFolder(folder);
   const stored = await readStored(ends, (name) => workspaces?.includes(name) ?? true);
   for (const name of workspaces ?? []) {
@@ -44,30 +72,51 @@ const pull = async (ends: Ends, { folder, workspaces }: Options): Promise<Noted>
   // A policy beside the folder is a file of the same project already.
   const isBeside = stored.policy !== undefined && dirname(stored.policy.path) === dirname(resolve(folder));
   const policy = isBeside && !files.some(({ kind }) => kind === 'policy') ? undefined : stored.policy;
-  const pulled = await writeFolder(folder, files, definitionsOf({ ...stored, policy }));
+  const pulled = await pullFolder(folder, files, definitionsOf({ ...stored, policy }), isOverwriting === true);
   const rows = pulled.map(({ action, file, name }) => [action, file, name]);
   return {
     json: pulled,
     text: tableText(['ACTION', 'FILE', 'NAME'], rows, 'The service has none.'),
-    notes: pullNotes(stored),
+    notes: [...pullNotes(stored), ...conflictNotes(pulled, folder)],
   };
 };
 
-/** Returns the plan. Throws WrongCall with every fault of the files, also those that only the service knows. */
-const makePlan = async (ends: Ends, { folder, isDeleting }: Options): Promise<readonly PlanStep[]> => {
+const readAll = async (ends: Ends, folder: string) => {
   const files: readonly DefinitionFile[] = await readFolder(folder);
   if (files.length === 0)
     throw new WrongCall(`${folder} has no ${kinds.map((kind) => `${formats[kind].folder}/*.yaml`).join(', ')}`);
   const named = new Set(files.flatMap((file) => (file.kind === 'dashboard' ? [file.value.workspaceName] : [])));
   // An embed of the same name may be in any workspace.
   const hasEmbeds = files.some(({ kind }) => kind === 'embed');
-  const stored = await readStored(ends, (name) => hasEmbeds || named.has(name));
+  return { files, stored: await readStored(ends, (name) => hasEmbeds || named.has(name)) };
+};
+
+/** Returns the plan. Throws WrongCall with every fault of the files, also those that only the service knows. */
+const makePlan = async (ends: Ends, { folder, isDeleting }: Options): Promise<readonly PlanStep[]> => {
+  const { files, stored } = await readAll(ends, folder);
   const policies = files.flatMap((file) => (file.kind === 'policy' ? [file.value.file] : []));
   assertNoFileFaults([
     ...planFaults(files, stored),
     ...policyFaults(join(folder, formats.policy.folder), policies, stored.policy),
   ]);
-  return planSteps(files, stored, isDeleting === true);
+  return planSteps(files, stored, await readKnown(folder), isDeleting === true);
+};
+
+/** Notes what the service and the files have in common: a later push may overwrite it. */
+const remember = async (ends: Ends, folder: string): Promise<void> => {
+  const { files, stored } = await readAll(ends, folder);
+  const steps = planSteps(files, stored, await readKnown(folder), false);
+  await addKnown(folder, sameInBoth(steps).map(namedContent));
+};
+
+/** Throws WrongCall if a step would lose what somebody changed in the service. */
+const assertNotNewer = (steps: readonly PlanStep[], folder: string): void => {
+  const newer = steps.filter(({ isNewer }) => isNewer);
+  if (newer.length === 0) return;
+  throw new WrongCall(
+    `the service has changes that the files never had, and nothing was done:\n${planText(newer)}\n` +
+      `To keep them, run guestlist pull ${folder}, which leaves files alone that you edited. To lose them, add --overwrite.`,
+  );
 };
 
 const plan = async (ends: Ends, options: Options): Promise<Noted> => {
@@ -100,6 +149,21 @@ const pushSteps = async (
   return lines;
 };
 
+/** What was done before a failure is remembered too: the file may be edited again to mend it. */
+const pushAll = async (ends: Ends, changes: readonly PlanStep[], folder: string): Promise<readonly string[]> => {
+  try {
+    const lines = await withProgress((say) => pushSteps(ends, changes, say));
+    await remember(ends, folder);
+    return lines;
+  } catch (cause) {
+    if (!(cause instanceof OperatorError)) throw cause;
+    await remember(ends, folder).catch((error: unknown) => {
+      console.error(`guestlist: what was done could not be noted in ${folder}, so pull before the next push: ${error}`);
+    });
+    throw cause;
+  }
+};
+
 const push = async (ends: Ends, options: Options): Promise<Noted> => {
   const steps = await makePlan(ends, options);
   const changes = changing(steps);
@@ -107,9 +171,10 @@ const push = async (ends: Ends, options: Options): Promise<Noted> => {
     throw new WrongCall(
       `a deletion cannot be undone, and nothing was done. To do this, add --yes:\n${planText(steps)}`,
     );
+  if (!options.isOverwriting) assertNotNewer(changes, options.folder);
   const path = changes.some(({ kind }) => kind === 'policy') ? ends.policyPath : undefined;
   if (path !== undefined) await assertGatewayReads(path, ends.url);
-  const lines = await withProgress((say) => pushSteps(ends, changes, say));
+  const lines = await pushAll(ends, changes, options.folder);
   if (path !== undefined) await assertPolicyTaken(path, ends.url);
   const text = lines.length === 0 ? planText([]) : lines.join('\n');
   return { json: changes.map(stepJson), text };
@@ -156,10 +221,13 @@ machine. Ends with 2 if a file has faults.`,
 export const pullCommand = folderCommand()
   .description(
     `Writes datamarts, template dashboards, embeds and the policy into files. A file that describes an object already is written
-anew if it says something else. Other files stay as they are.`,
+anew if it says something else, unless it was edited here. Other files stay as they are.`,
   )
+  .option('--overwrite', 'also write files anew that were edited here')
   .option('--workspace <name>', 'only the dashboards and embeds of this workspace; may be given several times', collect)
-  .action((folder, { workspace: workspaces, ...given }) => tell(pull, { folder, workspaces }, given));
+  .action((folder, { workspace: workspaces, overwrite: isOverwriting, ...given }) =>
+    tell(pull, { folder, workspaces, isOverwriting }, given),
+  );
 
 export const planCommand = folderCommand()
   .description('Says what push would do.')
@@ -168,11 +236,12 @@ export const planCommand = folderCommand()
 
 export const pushCommand = folderCommand()
   .description(
-    `Creates and changes what the files describe; see plan. Stops at the first failure and says what is done and what is not. It
+    `Creates and changes what the files describe; see plan. What somebody changed in the service since is not overwritten. Stops at the first failure and says what is done and what is not. It
 can be repeated.`,
   )
   .option('--delete', 'also delete what plan --delete lists; needs --yes')
+  .option('--overwrite', 'also overwrite what somebody changed in the service since the files were pulled or pushed')
   .addOption(yesOption)
-  .action((folder, { delete: isDeleting, yes: isConfirmed, ...given }) =>
-    tell(push, { folder, isDeleting, isConfirmed }, given),
+  .action((folder, { delete: isDeleting, yes: isConfirmed, overwrite: isOverwriting, ...given }) =>
+    tell(push, { folder, isDeleting, isConfirmed, isOverwriting }, given),
   );

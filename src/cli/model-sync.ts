@@ -118,8 +118,8 @@ const syncCommand = new Command('sync')
 relationships, custom columns, parts of the policy, and whose the rows of a table are. A column that you leave out is not
 listed again. In a terminal it asks; otherwise the options say what is accepted, and without one nothing is saved.
 
-If a file of the folder describes the datamart, that file is written, and "guestlist push" brings it to the service. Otherwise
-the service is changed. Metrics are never changed.`,
+If a file of the folder describes the datamart, that file is written, and "guestlist push" brings it to the service, after a
+"guestlist pull" if somebody changed something there since. Otherwise the service is changed. Metrics are never changed.`,
   )
   .argument('[folder]', 'the folder of pull and push', 'definitions')
   .option('--datamart <name>', 'the datamart; may be left out if there is only one')

@@ -115,6 +115,28 @@ test('changed names are planned, pushed and then the service’s; a second push 
   expect(datamart?.datamartTables?.map(({ label }) => label)).toContain('All flights');
 }, 60_000);
 
+test('what was made in Studio is not lost by a push: it is pulled first, and edited files stay', async () => {
+  await run('pull');
+  await edit('datamarts/flights.yaml', 'label: Airports', 'label: Fields');
+  const call = await connect(product);
+  const shared = [{ dashboardId: 'routes', appendMetrics: [{ metricId: 'share-delayed' }] }];
+  await call(updateWorkspaceDashboards, { workspaceName: 'flights', dashboards: shared });
+  const refused = run('push');
+  await expect(refused).rejects.toMatchObject({ code: 2 });
+  await expect(refused).rejects.toThrow(
+    /never had, and nothing was done:\nchange {2}dashboard flights\/routes .*\n {2}changed in the service since .*\n {2}removes the metric "Delayed over 15 minutes"[\s\S]*run guestlist pull/,
+  );
+  expect(await run('pull')).toMatch(/kept +datamarts\/flights\.yaml/);
+  expect(await run('push')).toContain('→ "Fields"');
+  expect(await readFile(join(folder, 'dashboards/routes.yaml'), 'utf8')).toContain('share-delayed');
+  await rm(join(folder, '.known.json'));
+  await edit('datamarts/flights.yaml', 'label: Fields', 'label: Airports');
+  await expect(run('push')).rejects.toThrow(/add --overwrite/);
+  expect(await run('push', '--overwrite')).toContain('→ "Airports"');
+  const removed = [{ dashboardId: 'routes', removedMetrics: ['share-delayed'] }];
+  await call(updateWorkspaceDashboards, { workspaceName: 'flights', dashboards: removed });
+}, 60_000);
+
 test('all faults of all files are one message, and nothing is done', async () => {
   await run('pull');
   const before = await readFile(join(folder, 'dashboards/routes.yaml'), 'utf8');
@@ -330,7 +352,7 @@ test('the policy is pulled, planned and pushed to where the gateway reads it; a 
     await rm(join(folder, 'embeds'), { recursive: true });
     const faulty = runAt(running, 'push');
     await expect(faulty).rejects.toThrow(
-      new RegExp(`nothing was done:\n  ${folder}/policies/policy\\.yaml:\\d+:1: "expiryHours" is not a field`),
+      new RegExp(`nothing was done:\n  ${folder}/policies/policy\\.yaml:\\d+:1: expiryHours: is not a field`),
     );
     expect(await readFile(policy, 'utf8')).not.toContain('expiryHours');
     await edit('policies/policy.yaml', 'expiryHours: 1', '');

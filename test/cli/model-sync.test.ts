@@ -1,5 +1,5 @@
 /** `guestlist model sync` with real databases, whose tables are altered below a datamart with a dashboard. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,15 +19,16 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => house.close());
 
-const service = async (path: string, body: object, method = 'POST') => {
+const service = async (path: string, body: object | undefined, method = 'POST') => {
   const answer = await request(`${house.url()}/api/v2/${path}`, {
     method,
     headers: { authorization: `Bearer ${house.serviceToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   expect(answer, `${path}: ${JSON.stringify(answer.body)}`).toMatchObject({
     status: expect.toSatisfy((status: number) => status < 300),
   });
+  return answer.body;
 };
 
 const tables = [
@@ -97,6 +98,16 @@ const create = async (name: string, { datasource, schemaName }: Place): Promise<
       ],
     },
   });
+};
+
+/** As somebody does in Studio: the dashboard has one more metric, and no file knows of it. */
+const addMetric = async (name: string, metric: object): Promise<void> => {
+  const at = { workspaceName: name, dashboardId: `sales-${name}` };
+  const path = 'data-app/dashboards/content';
+  const read = await service(`${path}?${new URLSearchParams(at)}`, undefined, 'GET');
+  const { data, digest } = read as { readonly data: { readonly metrics: readonly object[] }; readonly digest: string };
+  const content = { ...data, metrics: [...data.metrics, metric] };
+  await service(path, { ...at, content, expectedDigest: digest }, 'PUT');
 };
 
 test('a policy that no gateway reads is refused', () => {
@@ -176,6 +187,21 @@ describe.each(kinds)('on %s', (kind) => {
       output: expect.stringContaining('no such change'),
     });
     expect(await file()).toBe(before);
+  }, 60_000);
+
+  test('a metric that was made in Studio since counts, and the pull that saves it from the push is named', async () => {
+    const text = await file();
+    const { schemaName } = place;
+    await addMetric(name, visual(schemaName, 'Notes', { aggregate: 'COUNT' }, 'note'));
+    const options = ['--yes', '--types', '--remove', 'orders.note', '--rename', 'orders.amount=total'];
+    const { output } = await sync(...options);
+    expect(output).toContain(`breaks metric "Notes" of dashboard ${name}/sales-${name}`);
+    expect(output).toContain(`guestlist pull ${folder}, since dashboard ${name}/sales-${name} is newer in the service`);
+    expect(await run('push')).toMatchObject({ code: 2, output: expect.stringContaining('removes the metric "Notes"') });
+    const { output: pulled } = await run('pull', '--workspace', name);
+    expect(pulled).toMatch(/kept +datamarts/);
+    expect(pulled).toMatch(/written +dashboards/);
+    await writeFile(join(folder, `datamarts/${name}.yaml`), text);
   }, 60_000);
 
   test('what is accepted is in the file, pushed with it, and then nothing differs but what was left out', async () => {

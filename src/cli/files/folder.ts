@@ -23,6 +23,7 @@ import {
   type Kind,
   kinds,
 } from './formats.js';
+import { addKnown, isKnown, type Known, type Named, readKnown } from './known.js';
 import { type PolicyText, policyTextForFolder, readPolicyText } from './policies.js';
 import type { Stored } from './service.js';
 
@@ -113,9 +114,16 @@ export const readFolder = async (folder: string): Promise<readonly DefinitionFil
   return found;
 };
 
+/** The object's name, and what its file says. */
+export const namedContent = (definition: Definition): Named => {
+  const name = nameOf(definition);
+  if (definition.kind === 'policy') return { name, content: definition.value.content };
+  return { name, content: definition.kind === 'dashboard' ? dashboardContent(definition.value) : definition.value };
+};
+
 const textOf = (definition: Definition): string => {
   if (definition.kind === 'policy') return policyTextForFolder(definition.value);
-  const content = definition.kind === 'dashboard' ? dashboardContent(definition.value) : definition.value;
+  const { content } = namedContent(definition);
   const schema = `../.schemas/${formats[definition.kind].schemaFile}`;
   const yaml = stringify(JSON.parse(JSON.stringify(content)), { lineWidth: 0, aliasDuplicateObjects: false });
   return `# yaml-language-server: $schema=${schema}\n${yaml}`;
@@ -143,8 +151,13 @@ const isSame = (file: Definition, stored: Definition): boolean => {
   return isSameJson(file.value, stored.value);
 };
 
-/** What `pull` did to each file. */
-export type Pulled = { readonly file: string; readonly name: string; readonly action: 'written' | 'unchanged' };
+/** What `pull` did to each file. It keeps a file that was edited here. `isNewer`: it was changed in the service too. */
+export type Pulled = {
+  readonly file: string;
+  readonly name: string;
+  readonly action: 'written' | 'unchanged' | 'kept';
+  readonly isNewer?: true;
+};
 
 const writeText = async (folder: string, file: string, text: string): Promise<void> => {
   await mkdir(join(folder, file, '..'), { recursive: true });
@@ -177,4 +190,28 @@ export const writeFolder = async (
     pulled.push({ file, name, action: isEqual ? 'unchanged' : 'written' });
   }
   return pulled;
+};
+
+const isEdited = (file: Definition, stored: Definition, known: Known): boolean =>
+  !isSame(file, stored) && known.has(nameOf(file)) && !isKnown(known, namedContent(file));
+
+/** Writes what the service has as `writeFolder` does, but keeps files that were edited here, unless `isOverwriting`. */
+export const pullFolder = async (
+  folder: string,
+  files: readonly DefinitionFile[],
+  definitions: readonly Definition[],
+  isOverwriting: boolean,
+): Promise<readonly Pulled[]> => {
+  const known = await readKnown(folder);
+  const kept = new Map<Definition, Pulled>();
+  for (const stored of isOverwriting ? [] : definitions) {
+    const file = files.find((each) => nameOf(each) === nameOf(stored));
+    if (file === undefined || !isEdited(file, stored, known)) continue;
+    const newer = isKnown(known, namedContent(stored)) ? {} : { isNewer: true as const };
+    kept.set(stored, { file: file.file, name: nameOf(file), action: 'kept', ...newer });
+  }
+  const taken = definitions.filter((stored) => !kept.has(stored));
+  const pulled = await writeFolder(folder, files, taken);
+  await addKnown(folder, taken.map(namedContent));
+  return [...pulled, ...kept.values()];
 };

@@ -1,10 +1,11 @@
 /** Compares the files with the service: what has to be created, changed and deleted, in the order that works. Pure. */
+import { isRecord } from '../../model/is-record.js';
 import { hintOf } from '../../model/nearest-name.js';
 import type { FileFault } from '../../platform/files/yaml-source.js';
 import { paint, printable } from '../kit/terminal.js';
 import { compare, type Difference, shortValue } from './differences.js';
 import { canonicalEmbed, type StoredEmbed } from './embeds.js';
-import { type Definition, type DefinitionFile, nameOf } from './folder.js';
+import { type Definition, type DefinitionFile, namedContent, nameOf } from './folder.js';
 import {
   canonicalDatamart,
   type DashboardFile,
@@ -12,6 +13,7 @@ import {
   type EmbedFile,
   type StoredDashboard,
 } from './formats.js';
+import { isKnown, type Known } from './known.js';
 import type { PolicyText } from './policies.js';
 import type { Stored } from './service.js';
 import { sharedMetricFaults } from './shared-metrics.js';
@@ -21,6 +23,8 @@ type Step<Value, Before> = {
   readonly name: string;
   readonly file: string | null;
   readonly fields: readonly Difference[];
+  /** The service has what the folder never had: somebody changed the object elsewhere. */
+  readonly isNewer?: true;
 } & (
   | { readonly action: 'create'; readonly value: Value }
   | { readonly action: 'change' | 'unchanged'; readonly value: Value; readonly before: Before }
@@ -101,12 +105,32 @@ const planDeletions = (files: readonly DefinitionFile[], stored: Stored): readon
   return [...embeds, ...dashboards, ...datamarts];
 };
 
-/** `stored` has the dashboards of the workspaces that the files name. */
+/** What the service has of the object now; undefined if it has none. */
+const storedOf = (step: PlanStep): Definition | undefined => {
+  if (step.action === 'create') return undefined;
+  if (step.kind === 'dashboard' || step.kind === 'embed')
+    return { kind: step.kind, value: step.before.value } as Definition;
+  return { kind: step.kind, value: step.before } as Definition;
+};
+
+/** What the service has and the files say too. */
+export const sameInBoth = (steps: readonly PlanStep[]): readonly Definition[] =>
+  steps.flatMap((step) => (step.action === 'unchanged' ? (storedOf(step) ?? []) : []));
+
+const withAge = (step: PlanStep, known: Known): PlanStep => {
+  const stored = step.action === 'change' ? storedOf(step) : undefined;
+  return stored === undefined || isKnown(known, namedContent(stored)) ? step : { ...step, isNewer: true };
+};
+
+/** `stored` has the dashboards of the workspaces that the files name. `known`: what the folder has had. */
 export const planSteps = (
   files: readonly DefinitionFile[],
   stored: Stored,
+  known: Known,
   isDeleting: boolean,
-): readonly PlanStep[] => [
+): readonly PlanStep[] => allSteps(files, stored, isDeleting).map((step) => withAge(step, known));
+
+const allSteps = (files: readonly DefinitionFile[], stored: Stored, isDeleting: boolean): readonly PlanStep[] => [
   ...files.flatMap((file) => (file.kind === 'datamart' ? [planDatamart(file, stored)] : [])),
   ...files.flatMap((file) => (file.kind === 'dashboard' ? [planDashboard(file, stored)] : [])),
   ...files.flatMap((file) => (file.kind === 'embed' ? [planEmbed(file, stored)] : [])),
@@ -218,9 +242,21 @@ export const changing = (steps: readonly PlanStep[]): readonly PlanStep[] =>
 
 const styles = { create: 'green', change: 'yellow', delete: 'red', unchanged: 'bold' } as const;
 
+const newerLine = '  changed in the service since the files were pulled or pushed';
+
+/** The names of the metrics that a step takes away. */
+const lostMetrics = (fields: readonly Difference[]): readonly string[] =>
+  fields.flatMap(({ path, before, after }) =>
+    /^metrics\[/.test(path) && after === undefined && isRecord(before) && typeof before.name === 'string'
+      ? [before.name]
+      : [],
+  );
+
 /** A step in words: its fields are indented below it. */
-export const stepLines = ({ action, name, file, fields }: PlanStep): readonly string[] => [
+export const stepLines = ({ action, name, file, fields, isNewer }: PlanStep): readonly string[] => [
   paint(styles[action], action) + printable(`  ${name}${file === null ? '' : ` (${file})`}`),
+  ...(isNewer ? [newerLine] : []),
+  ...lostMetrics(fields).map((lost) => printable(`  removes the metric ${JSON.stringify(lost)}`)),
   ...fields.map(({ path, before, after }) => printable(`  ${path}: ${shortValue(before)} → ${shortValue(after)}`)),
 ];
 
@@ -231,4 +267,6 @@ export const planText = (steps: readonly PlanStep[]): string => {
   return [...changes.flatMap(stepLines), ...(rest === 0 ? [] : [`unchanged: ${rest}`])].join('\n');
 };
 
-export const stepJson = ({ kind, action, name, file, fields }: PlanStep) => ({ kind, action, name, file, fields });
+export const stepJson = ({ kind, action, name, file, fields, isNewer }: PlanStep) => ({
+  ...{ kind, action, name, file, fields, isNewer: isNewer === true },
+});

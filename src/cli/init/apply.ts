@@ -13,7 +13,7 @@ import { createDatamart } from '../../service/datamarts/contract/writes.js';
 import { createDatasource } from '../../service/datasources/contract/datasources.js';
 import { createApiKey } from '../../service/keys/contract/api-keys.js';
 import { createWorkspace } from '../../service/workspaces/contract.js';
-import { definitionsOf, readFolder, writeFolder } from '../files/folder.js';
+import { definitionsOf, pullFolder, readFolder } from '../files/folder.js';
 import { readStored } from '../files/service.js';
 import { createHttpTransport } from '../kit/transport.js';
 
@@ -115,7 +115,8 @@ export const applyDefinitions = async (
     const apiKey = await create(call, definitions);
     const written = join(folder, 'definitions');
     const ends = { service: call, dataApp: undefined, policyPath: undefined, url: undefined };
-    await writeFolder(written, await readFolder(written), definitionsOf(await readStored(ends, () => true)));
+    const stored = definitionsOf(await readStored(ends, () => true));
+    await pullFolder(written, await readFolder(written), stored, false);
     return apiKey;
   } finally {
     running.hurry();

@@ -1,12 +1,21 @@
 /** The datamart that `model sync` compares: from its definition file if the folder has one, else from the service. */
 import type { z } from 'zod';
+import { isSameJson } from '../../model/canonical-json.js';
 import { hintOf } from '../../model/nearest-name.js';
 import type { AnswerOf } from '../../platform/http/interface/callable.js';
 import { compareDatamart } from '../../service/dashboards/contract/compare-datamart.js';
 import { listDatamarts } from '../../service/datamarts/contract/datamarts.js';
 import { updateDatamart } from '../../service/datamarts/contract/writes.js';
 import { type DefinitionFile, nameOf, readFolder, writeFolder } from '../files/folder.js';
-import { canonicalDatamart, type DashboardFile, type DatamartFile, datamartFile } from '../files/formats.js';
+import {
+  canonicalDatamart,
+  type DashboardFile,
+  type DatamartFile,
+  datamartFile,
+  type StoredDashboard,
+} from '../files/formats.js';
+import { readKnown } from '../files/known.js';
+import { type PlanStep, planSteps } from '../files/plan.js';
 import { type Ends, readStored, type Stored } from '../files/service.js';
 import { WrongCall } from '../kit/exit.js';
 import { policyUses } from './policy-uses.js';
@@ -31,15 +40,35 @@ export type Target = {
 
 type Listed = { readonly updatedAt: string };
 
-const dashboardsOf = (files: readonly DefinitionFile[], stored: Stored) => {
+/** `newer`: what somebody changed in the service since the folder had it. */
+type Read = {
+  readonly ends: Ends;
+  readonly folder: string;
+  readonly files: readonly DefinitionFile[];
+  readonly newer: readonly PlanStep[];
+};
+
+/** The metrics of the service that the file of their dashboard does not have, or has otherwise. */
+const onlyStored = ({ value }: StoredDashboard, file: DashboardFile): DashboardFile => ({
+  ...value,
+  layout: [],
+  filters: [],
+  metrics: value.metrics.filter((metric) => !file.metrics.some((other) => isSameJson(metric, other))),
+});
+
+/** Those of the files, and what the service has beside them: what was made in Studio since may be in no file yet. */
+const dashboardsOf = ({ files, newer }: Pick<Read, 'files' | 'newer'>, stored: Stored) => {
   const ofFiles = files.flatMap((file) => (file.kind === 'dashboard' ? [file] : []));
-  const others = stored.dashboards.filter(
-    ({ value }) => !ofFiles.some((file) => nameOf(file) === nameOf({ kind: 'dashboard', value })),
-  );
+  const others = stored.dashboards.flatMap((dashboard) => {
+    const name = nameOf({ kind: 'dashboard', value: dashboard.value });
+    const file = ofFiles.find((each) => nameOf(each) === name);
+    if (file === undefined) return [{ name, value: dashboard.value }];
+    return newer.some((step) => step.name === name) ? [{ name, value: onlyStored(dashboard, file.value) }] : [];
+  });
   const named = (name: string, value: DashboardFile) => ({ name, content: contentOf(value) });
   return [
     ...ofFiles.map(({ value, file }) => named(file, value)),
-    ...others.map(({ value }) => named(nameOf({ kind: 'dashboard', value }), value)),
+    ...others.map(({ name, value }) => named(name, value)),
   ];
 };
 
@@ -62,15 +91,19 @@ const chosenName = (asked: string | undefined, names: readonly string[]): string
   );
 };
 
-type Read = { readonly ends: Ends; readonly folder: string; readonly files: readonly DefinitionFile[] };
-
 const modelOf = ({ tableList, relationships, sharedTables, tenancySettings }: DatamartFile) => ({
   ...{ tableList, relationships, sharedTables },
   ...(tenancySettings === undefined ? {} : { tenancySettings }),
 });
 
+const pushCommands = (folder: string, newer: readonly PlanStep[]): string => {
+  if (newer.length === 0) return `guestlist push ${folder}`;
+  const names = newer.map(({ name }) => name).join(', ');
+  return `guestlist pull ${folder}, since ${names} is newer in the service, and then guestlist push ${folder}`;
+};
+
 const saverOf = (
-  { ends, folder, files }: Read,
+  { ends, folder, files, newer }: Read,
   value: DatamartFile,
   listed: Listed | undefined,
   file: string | null,
@@ -85,8 +118,12 @@ const saverOf = (
   const save = async (model: Accepted['model']): Promise<readonly string[]> => {
     const next = canonicalDatamart(datamartFile.parse({ ...value, ...model }), value);
     if (file === null) return update(next);
+    if (newer.some((step) => step.file === file))
+      throw new WrongCall(
+        `nothing was saved: the service has a newer datamart than ${file}; run guestlist pull ${folder}`,
+      );
     await writeFolder(folder, files, [{ kind: 'datamart', value: next }]);
-    return [`written: ${folder}/${file}. The service has it after: guestlist push ${folder}`];
+    return [`written: ${folder}/${file}. The service has it after: ${pushCommands(folder, newer)}`];
   };
   return { save, update };
 };
@@ -104,8 +141,9 @@ export const readTarget = async (ends: Ends, folder: string, asked: string | und
   const value = described === undefined ? known : canonicalDatamart(described.value, known);
   if (value === undefined) throw new WrongCall(`The datamart "${name}" was deleted meanwhile.`);
   const file = described?.file ?? null;
-  const { save, update } = saverOf({ ends, folder, files }, value, listed, file);
-  const dashboards = dashboardsOf(files, stored);
+  const newer = planSteps(files, stored, await readKnown(folder), false).filter(({ isNewer }) => isNewer);
+  const { save, update } = saverOf({ ends, folder, files, newer }, value, listed, file);
+  const dashboards = dashboardsOf({ files, newer }, stored);
   const uses = (stored.policy?.files ?? []).flatMap(policyUses);
   return {
     ...{ name, file, save },
