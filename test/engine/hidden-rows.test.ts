@@ -284,15 +284,22 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await found([onlyPublic, whereRead('shops.state', 'CA')])).toEqual([]);
   });
 
-  it('an expression and a drill count as reading the tables that they name', async () => {
-    const mappedTo = ['customers.id', 'orders.status'].map(columnRef);
-    const filter = mappedTo.map(
-      (column): Condition => ({ column, predicate: { kind: 'oneOf', values: ['public', 'ann'] }, mappedTo }),
-    );
+  it('a drill counts as reading the tables before it, and a guest filters the own table of the metric alone', async () => {
+    const filterOn = (paths: readonly string[], parts: Partial<Condition> = {}): readonly Condition[] => {
+      const mappedTo = paths.map(columnRef);
+      const predicate = { kind: 'oneOf', values: ['public', 'ann'] } as const;
+      return mappedTo.map((column) => ({ column, predicate, mappedTo, ...parts }));
+    };
     const perShop = listOf('orders', 'shop');
-    expect(await keys(perShop, filter)).toEqual(['s1', 's2']);
     const drilled = { readBefore: [columnRef('customers.id')] };
-    expect(await keys(perShop, filter, drilled)).toEqual(['s1']);
+    const own = ['customers.id', 'orders.status'];
+    expect(await keys(perShop, filterOn(own))).toEqual(['s1', 's2']);
+    expect(await keys(perShop, filterOn(own), drilled)).toEqual(['s1', 's2']);
+    expect(await keys(perShop, filterOn(own, { restriction: 'always' }))).toEqual(['s1', 's2']);
+    expect(await keys(perShop, filterOn(own, { restriction: 'always' }), drilled)).toEqual(['s1']);
+    const others = ['customers.id', 'items.product'];
+    expect(await keys(perShop, filterOn(others))).toEqual([]);
+    expect(await keys(perShop, filterOn(others), drilled)).toEqual(['s1', 's2']);
   });
 
   it('a filter with several columns applies to the tables that an expression reads', async () => {

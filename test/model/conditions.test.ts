@@ -134,7 +134,7 @@ describe('what is enforced', () => {
     };
     const [, ...conditions] = enforcedConditions(dated, [dashboard], metric, moment);
     const heldWhen = (...tables: readonly string[]) =>
-      heldConditions(conditions, ({ tableName }) => tables.includes(tableName)).map(
+      heldConditions(conditions, [], ({ tableName }) => tables.includes(tableName)).map(
         ({ column: { tableName }, restriction }) => `${tableName} ${restriction}`,
       );
     expect(heldWhen('flights')).toEqual(['flights always', 'orders whereRead']);
@@ -143,8 +143,16 @@ describe('what is enforced', () => {
     const choices = { dashboardFilter: { Date: '2024-02-01' }, metricFilter: {} };
     const chosen = chosenConditions(noRestrictions, dashboard, metric, choices, moment);
     const isFlights = ({ tableName }: { readonly tableName: string }) => tableName === 'flights';
-    expect(heldConditions(chosen, isFlights).map(({ column: { tableName } }) => tableName)).toEqual(['flights']);
-    expect(heldConditions(chosen, () => false)).toEqual(chosen);
+    expect(heldConditions(chosen, [], isFlights).map(({ column: { tableName } }) => tableName)).toEqual(['flights']);
+    expect(heldConditions(chosen, [], () => false)).toEqual(chosen);
+    const own = (...tables: readonly string[]) => tables.map((tableName) => ({ schemaName: 'main', tableName }));
+    const chosenOf = (...tables: readonly string[]) =>
+      heldConditions(chosen, own(...tables), () => true).map(({ column: { tableName } }) => tableName);
+    expect([chosenOf('flights'), chosenOf('none', 'orders', 'flights'), chosenOf('none')]).toEqual([
+      ...[['flights'], ['orders']],
+      ['flights', 'orders'],
+    ]);
+    expect(heldConditions(conditions, own('flights'), () => true)).toEqual(conditions);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Answers a metric in SQL: its rows as they are, sorted and paged by an outer SELECT. */
 import { sql } from 'kysely';
+import { ownTables } from '../../model/dashboard/mapped-columns.js';
 import { outputNames, type SqlDefinition } from '../../model/dashboard/metric.js';
 import { sameTable, tableKey } from '../../model/datamart/datamart.js';
 import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../model/query/engine.js';
@@ -85,6 +86,7 @@ const planSql = async (context: SqlContext, question: SqlQuestion) => {
   const found = createColumns(context.datamart, { catalog, stored: context.stored }, zone, computed);
   const held = splitHeld(
     conditions,
+    ownTables(definition),
     (table) => statement.tables.some((read) => sameTable(read, table)),
     (condition) => resolveCondition(condition, found, queries),
   );

@@ -1,4 +1,4 @@
-import { heldConditions } from '../../model/dashboard/mapped-columns.js';
+import { heldConditions, ownTables } from '../../model/dashboard/mapped-columns.js';
 import type { ConditionTree, VisualDefinition } from '../../model/dashboard/metric.js';
 import type { ColumnRef, Datamart, TableRef } from '../../model/datamart/datamart.js';
 import { findColumn, findTable, qualifiedName, sameTable, tableKey } from '../../model/datamart/datamart.js';
@@ -91,7 +91,7 @@ export const resolve = (question: Question, { catalog, stored }: Catalogs, custo
     isHidden: measure.isHidden,
   }));
   const isRead = isReadBy(question, measures);
-  const held = splitHeld(question.conditions, isRead, (condition) =>
+  const held = splitHeld(question.conditions, ownTables(definition), isRead, (condition) =>
     resolveCondition(condition, columns, custom.queries),
   );
   return {
@@ -135,10 +135,11 @@ const isReadBy = ({ definition, readBefore }: Question, measures: readonly Resol
  */
 export const splitHeld = (
   conditions: readonly Condition[],
-  isRead: Parameters<typeof heldConditions>[1],
+  own: readonly TableRef[],
+  isRead: Parameters<typeof heldConditions>[2],
   resolveOne: (condition: Condition) => ResolvedCondition,
 ): Pick<Resolved, 'conditions' | 'applied' | 'whereRead'> => {
-  const held = heldConditions(conditions, isRead);
+  const held = heldConditions(conditions, own, isRead);
   return {
     applied: held,
     conditions: held.filter(({ restriction }) => restriction !== 'whereRead').map(resolveOne),

@@ -2,7 +2,7 @@
  * Compares a single value with the value of an earlier period. Time conditions of the author and the guest move;
  * conditions of the token never move.
  */
-import { heldConditions, isReadBy } from '../dashboard/mapped-columns.js';
+import { heldConditions, isReadBy, ownTables } from '../dashboard/mapped-columns.js';
 import {
   type Comparison,
   type ConditionTree,
@@ -70,7 +70,7 @@ const testsOn = (
   definition: VisualDefinition,
   { column: compared }: Comparison,
 ): readonly Pick<Condition, 'column' | 'predicate'>[] => [
-  ...heldConditions(conditions, (table) => isReadBy(definition, table)).filter(
+  ...heldConditions(conditions, ownTables(definition), (table) => isReadBy(definition, table)).filter(
     (condition) => movable.includes(condition) && sameColumn(condition.column, compared),
   ),
   ...testsOf(definition.where).filter(({ column }) => sameColumn(column, compared)),

@@ -8,10 +8,10 @@ import { labelColumnOf } from '../../datamart/source-proposals.js';
 import type { Period } from '../../filter/period.js';
 import type { DashboardFilter } from '../dashboard.js';
 import type { Dimension, Measure, VisualDefinition } from '../metric.js';
-import type { Facts, TableFacts } from './facts.js';
+import { type Facts, factsOf, type TableFacts } from './facts.js';
 import { type Group, groupsOf, reachable } from './groups.js';
 import { amountLabel, amountOf, columnOf, countOf, hasOwnTotal, labelOf, totalOf } from './measures.js';
-import { isPersonTable, isStage, isTimeOfWriting, namesRows } from './roles.js';
+import { isPersonTable, isStage, isTimeOfEvent, isTimeOfWriting, namesRows } from './roles.js';
 
 export type FirstMetric = {
   readonly metricId: string;
@@ -57,7 +57,9 @@ const grainOf = ({ from, to }: { readonly from: string; readonly to: string }): 
   return days <= 8_000 ? 'quarter' : 'year';
 };
 
-const dateOf = (facts: TableFacts): string | undefined => facts.roles.dates.find((name) => facts.spans.has(name));
+/** The date of what the rows tell of: by it the table is counted over time, and filtered. */
+const dateOf = (facts: TableFacts): string | undefined =>
+  facts.roles.dates.find((name) => facts.spans.has(name) && isTimeOfEvent(name));
 
 /** Rows that happened, with the table in which they add up to something: itself, or its lines. */
 type Subject = {
@@ -244,9 +246,8 @@ type ChartOf = 'funnel' | 'doughnut' | 'bar';
 const funnelOf = (subjects: readonly Subject[]): Group | undefined =>
   subjects
     .flatMap(({ groups }) => groups)
-    .find(
-      ({ facts, columnName, values, isOrdered }) => facts.isOwned && isOrdered && isStage(columnName) && values >= 3,
-    );
+    .filter(({ facts }) => facts.isOwned && (subjects.length === 1 || dateOf(facts) !== undefined))
+    .find(({ columnName, values, isOrdered }) => isOrdered && isStage(columnName) && values >= 3);
 
 const groupMetric = (from: TableFacts, amount: Amount, group: Group, type: ChartOf): FirstMetric => {
   const { measure } = amount;
@@ -366,11 +367,11 @@ const isNumberOrName =
     return namesRows(columnName) && !roles.dates.includes(columnName) && !wordsOf(columnName).includes('currency');
   };
 
-/** The date of each subject, because a range of dates is meant of all that happened. */
-const dateFilter = (subjects: readonly Subject[]): readonly DashboardFilter[] => {
-  const columns = subjects.flatMap(({ timeline }) => {
-    const date = dateOf(timeline);
-    return date === undefined ? [] : [columnOf(timeline, date)];
+/** One date of each table that a card begins at: a card is filtered by that of its own table. */
+const dateFilter = (tables: readonly TableFacts[]): readonly DashboardFilter[] => {
+  const columns = [...new Set(tables)].flatMap((table) => {
+    const date = dateOf(table);
+    return date === undefined ? [] : [columnOf(table, date)];
   });
   const [only, ...others] = columns;
   if (only === undefined) return [];
@@ -378,10 +379,11 @@ const dateFilter = (subjects: readonly Subject[]): readonly DashboardFilter[] =>
   return [{ name, dataType: 'date', applyOnTables: columns.map((column) => ({ ...column, dataType: 'date' })) }];
 };
 
-const filtersOf = ({ subjects, category }: Chosen): readonly DashboardFilter[] => {
-  if (category === null) return dateFilter(subjects);
+const filtersOf = ({ subjects, category }: Chosen, begun: readonly TableFacts[]): readonly DashboardFilter[] => {
+  const dates = dateFilter([...subjects.map(({ timeline }) => timeline), ...begun]);
+  if (category === null) return dates;
   const applyOnTables = [{ ...columnOf(category.facts, category.columnName), dataType: 'string' }];
-  return [...dateFilter(subjects), { name: category.name, dataType: 'string', applyOnTables }];
+  return [...dates, { name: category.name, dataType: 'string', applyOnTables }];
 };
 
 /** Ids are unique, and no metric is named twice. */
@@ -398,7 +400,8 @@ export const firstDashboard = (datamart: Datamart, facts: Facts): FirstDashboard
   ];
   const seen = new Set<string>();
   const once = metrics.filter(({ metricId }) => !seen.has(metricId) && seen.add(metricId));
-  return { metrics: once, filters: filtersOf(chosen) };
+  const begun = once.flatMap(({ definition }) => factsOf(facts, definition.from) ?? []);
+  return { metrics: once, filters: filtersOf(chosen, begun) };
 };
 
 const sizes = { value: { w: 4, h: 2 }, time: { w: 6, h: 4 }, groups: { w: 6, h: 4 }, table: { w: 12, h: 5 } } as const;

@@ -123,6 +123,14 @@ export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: re
   };
 };
 
+/** Words of dates that belong to a person or a thing, or by which something should happen. */
+const planned = new Set(
+  'born birth birthday birthdate bday dob death due deadline required expires expiry expiration valid until'.split(' '),
+);
+
+/** Whether the date says when something happened: not a birthday, and no date by which something is due. */
+export const isTimeOfEvent = (columnName: string): boolean => !has(wordsOf(columnName), planned);
+
 const upkeep = new Set('updated update modified changed synced last'.split(' '));
 
 /** Whether the date says when the row was last written, which tells readers nothing of what happened. */
