@@ -24,6 +24,7 @@ import {
   rollBack,
 } from '../gateway/rollout/commands.js';
 import { tenantNamesCommand } from '../gateway/tenant/names.js';
+import { listViewers } from '../gateway/viewers.js';
 import type { AnswerOf, Callable, InputOf } from '../platform/http/interface/callable.js';
 import { createKey, rotateKey } from '../studio/keys.js';
 import { createLink } from '../studio/login-links.js';
@@ -53,6 +54,7 @@ export const gatewayCommands = [
   ...[applyRollout, listRollouts, planRolloutCommand, resumeRollout, rollBack, readRollout],
   ...[checkTemplateCommand, listEditionsCommand, recordTemplateCommand, readVersion],
   ...[deleteTenant, resumeTenant, suspendTenant, listTenantsCommand, tenantNamesCommand, provisionTenantsCommand],
+  listViewers,
   ...[createLink, createOperatorKey, endOperatorKey, listOperatorKeys],
 ];
 

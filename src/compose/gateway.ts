@@ -70,6 +70,7 @@ import { createCountUnfinished } from '../gateway/unfinished-work.js';
 import { type Capabilities, fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailable.js';
 import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
+import { viewersCommand } from '../gateway/viewers.js';
 import type { Clock } from '../model/ports.js';
 import type { Cache } from '../platform/caches/cache.js';
 import { createJwks } from '../platform/calls/jwks.js';
@@ -195,9 +196,9 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   const life = createTenantLife({ ...options, guard }, foundation, provisioning, { ...stores, tenants });
   closers.add(startFinishing(options, [revocation.revocations.retry, life.finishOwed, ...provisioning.finish]));
   closers.add(startCheckingNames(options, foundation));
+  const steps = createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients });
   return {
-    steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients }),
-    ...{ recipients, access },
+    ...{ steps, recipients, access },
     ...life.hooks,
     guards: limits.guards,
     dataApp: () => policies.current().dataApp,
@@ -211,7 +212,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
       policyNamesCommand({ ...foundation, upstream: foundation.direct }, policies),
       ...provisioning.commands,
       ...revocationCommands(revocation.revocations, policies, knownIssuers(options)),
-      ...[tenantNames.command, ...life.commands],
+      ...[tenantNames.command, viewersCommand({ ledger, steps }), ...life.commands],
     ],
     assertReady: foundation.assertReady,
     checks: checksOf(ledger, foundation),

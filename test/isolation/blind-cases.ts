@@ -161,6 +161,7 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ),
   'tenants-list': fc.record({ clientId: client, state: fc.constantFrom('active', 'suspended') }, maybe),
   search,
+  'viewers-list': fc.oneof(fc.constant({}), fc.record({ template })),
   'view-open': viewOfUser,
   'metric-preview': authored,
   'metric-statement': authored,

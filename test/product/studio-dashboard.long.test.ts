@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
-import { get, login, regional } from './guest.js';
+import { analyst, get, login, regional } from './guest.js';
 import { type Product, runToEnd, startProduct } from './product.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -290,6 +290,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     const { page } = ann;
     await page.getByRole('button', { name: /^View as/ }).click();
     const dialog = page.getByRole('dialog', { name: 'View as a tenant’s user' });
+    await dialog.getByText('Advanced').click();
     await dialog.getByRole('combobox', { name: 'Tenant' }).fill('LAX');
     await dialog.getByRole('textbox', { name: /^roles/ }).fill('manager');
     await dialog.getByRole('button', { name: 'View as this user' }).click();
@@ -326,6 +327,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     const viewAs = async (region: string): Promise<void> => {
       await page.getByRole('button', { name: /^View as/ }).click();
       const dialog = page.getByRole('dialog', { name: 'View as a tenant’s user' });
+      await dialog.getByText('Advanced').click();
       await dialog.getByRole('combobox', { name: 'Tenant' }).fill('SFO');
       await dialog.getByRole('textbox', { name: /^roles/ }).fill('analyst, regional');
       await dialog.getByRole('textbox', { name: /^region/ }).fill(region);
@@ -365,6 +367,56 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await open(ann, 'delays?tab=view');
     await why.getByText('Why is a card shown, hidden or empty?').click();
     expect(await ask('hidden', 'Departures 2')).toContain('comes with the next roll-out');
+  });
+
+  test('a dashboard opens drawn as the last user who opened it, and others are chosen by name, role or tenant', async () => {
+    await login(product, regional);
+    await login(product, analyst('ATL'));
+    const cleo = await newAuthor();
+    const { page } = cleo;
+    await open(cleo, 'delays?tab=view');
+    const seenAs = page.getByRole('button', { name: /^Seen as/ });
+    await page.getByRole('button', { name: /^Seen as ATL-analyst, analyst at .*ATL/ }).waitFor();
+    await page.locator('guestlist-dashboard guestlist-card section[aria-busy="false"]').nth(2).waitFor();
+    await page.getByText('because of').first().waitFor();
+    await shoot(cleo, 'opened');
+    await seenAs.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'View as a tenant’s user' });
+    await dialog.getByLabel('Search users, roles and tenants').fill('regional');
+    const users = dialog.getByRole('list', { name: 'Users who logged in lately' }).getByRole('listitem');
+    await expect.poll(() => users.count(), { timeout: 60_000 }).toBe(1);
+    await shoot(cleo, 'viewers');
+    expect(await violations(cleo)).toEqual([]);
+    await users.getByRole('button').press('Enter');
+    await page.getByRole('button', { name: /^Seen as sfo-regional, analyst, regional at/ }).waitFor();
+    await page.getByText('delays--SFO').first().waitFor();
+    expect(cleo.faults).toEqual([]);
+    await cleo.context.close();
+  });
+
+  test('a person without access to data sees the charts drawn with made-up numbers, and no user', async () => {
+    const dora = await newAuthor();
+    const { page } = dora;
+    const asked: string[] = [];
+    await page.route('**/studio/session', async (route) => {
+      const answer = await route.fetch();
+      const { data } = (await answer.json()) as { data: { person: object } };
+      await route.fulfill({
+        response: answer,
+        json: { data: { ...data, person: { ...data.person, seesData: false } } },
+      });
+    });
+    page.on('request', (request) => asked.push(request.url()));
+    await open(dora, 'delays?tab=view');
+    await page.getByText('The charts are drawn with made-up numbers. You may see no data of tenants.').waitFor();
+    await page.locator('studio-drawn-board guestlist-card section[aria-busy="false"]').nth(2).waitFor();
+    await shoot(dora, 'made-up');
+    expect(await violations(dora)).toEqual([]);
+    await page.getByRole('button', { name: 'Seen as nobody yet' }).click();
+    await page.getByText('You may see no data of tenants, so no user is listed.').waitFor();
+    expect(asked.filter((url) => /viewers-list|view-open|metric-preview|tenants-names/.test(url))).toEqual([]);
+    expect(dora.faults).toEqual([]);
+    await dora.context.close();
   });
 
   test('no script failed, no style was refused, and no other origin was asked', () => {

@@ -72,6 +72,7 @@ export const shootPage = async (page: Page, name: string): Promise<void> => {
 export const chooseUser = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: /^View as/ }).click();
   const dialog = page.getByRole('dialog', { name: 'View as a tenant’s user' });
+  await dialog.getByText('Advanced').click();
   await dialog.getByRole('combobox', { name: 'Tenant' }).fill('LAX');
   await dialog.getByRole('textbox', { name: /^User/ }).fill('lena');
   await dialog.getByRole('textbox', { name: /^roles/ }).fill('analyst');

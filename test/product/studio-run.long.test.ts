@@ -229,6 +229,7 @@ describe.skipIf(!isPossible)('Studio from nothing to 50 tenants', { timeout: 600
 
       await hand.press(page.getByRole('button', { name: /^View as/ }));
       const dialog = page.getByRole('dialog', { name: 'View as a tenant’s user' });
+      await hand.press(dialog.getByText('Advanced'));
       await hand.write(dialog.getByRole('combobox', { name: 'Tenant' }), tenants[0] ?? '');
       await hand.write(dialog.getByRole('textbox', { name: /^User/ }), 'clara');
       await hand.write(dialog.getByRole('textbox', { name: /^roles/ }), 'clerk');

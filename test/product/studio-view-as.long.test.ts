@@ -89,6 +89,27 @@ describe('a view as a user', () => {
     expect((await view('DEN', ['analyst'])).status).toBe(200);
   });
 
+  test('offers the users who logged in, as their sessions were, and neither views, suspended tenants nor other dashboards', async () => {
+    type Viewers = { data: { viewers: readonly { clientId: string; user: string; roles: readonly string[] }[] } };
+    const session = await logIn(codeIn(await newLink()));
+    const list = async (template?: string) => {
+      const asked = template === undefined ? {} : { template };
+      const { body } = await studio<Viewers>(session, '/commands/viewers-list', asked);
+      return body.data.viewers.map(({ clientId, roles }) => [clientId, ...roles].join(' '));
+    };
+    for (const tenant of ['ATL', 'SEA']) expect((await login(product, analyst(tenant))).token).toBeTypeOf('string');
+    const typed = { clientId: 'BOS', claims: { ...analyst('BOS'), sub: 'typed' } };
+    expect((await studio(session, '/commands/view-open', typed)).status).toBe(200);
+    expect(await list()).toEqual(expect.arrayContaining(['SEA analyst', 'ATL analyst']));
+    expect(await list()).not.toContain('BOS analyst');
+    expect(await list('delays')).toContain('ATL analyst');
+    expect(await list('no-such-dashboard')).toEqual([]);
+    await studio(session, '/commands/tenant-suspend', { clientId: 'SEA' });
+    expect(await list()).not.toContain('SEA analyst');
+    await studio(session, '/commands/tenant-resume', { clientId: 'SEA' });
+    expect(await list()).toContain('SEA analyst');
+  });
+
   test('lets an author try a metric with the rows of that user alone, though the user may make none', async () => {
     const session = await logIn(codeIn(await newLink()));
     const definition = {

@@ -823,6 +823,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await open('dashboards/delays?tab=view');
     await page.getByRole('button', { name: 'Put another user beside' }).click();
     await page.getByRole('button', { name: /^View as/ }).click();
+    await page.getByText('Advanced').click();
     await page.getByRole('combobox', { name: 'Tenant' }).fill('ATL');
     await page.getByRole('button', { name: 'View as this user' }).click();
     const [left, right] = [page.locator('.beside > section').first(), page.locator('.beside > section').last()];

@@ -296,6 +296,7 @@ test('every command answers what it declares, and nothing else', async () => {
   await run('tenants-provision', { clientIds: ['globex', 'nobody'], isNew: true, templates: ['board'] });
   await run('tenants-list', { usage: true });
   await run('tenants-names', { clientIds: ['acme'] });
+  await run('viewers-list', { template: 'board' });
   for (const name of ['tenant-suspend', 'tenant-resume']) await run(name, { clientId: 'globex' });
 
   const { digest } = await run('policy-read');

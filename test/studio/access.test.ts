@@ -213,6 +213,7 @@ test('a command whose answer tells of rows or claims needs access to data beside
       'read-plan',
       'request-explanation',
       'tenants-names',
+      'viewers-list',
     ],
   ]);
   const headers = await server.as(personWith(['owner'], false, 'owner-without-data'));

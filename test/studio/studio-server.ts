@@ -188,6 +188,7 @@ const commandAnswers: CommandAnswers = {
     next: 'cursor',
   },
   'tenants-names': { names: [] },
+  'viewers-list': { viewers: [] },
   'policy-read': {
     ...{ digest: 'd', dataApp: 'shop', workspace: 'shop', datamart: 'shop', claims: {}, files: [], tenantClaim: null },
     ...{ roles: '[]', templates: [{ template: 'acme', name: 'Acme' }], columnUses: [] },

@@ -228,25 +228,51 @@ export const loadExplanation = async (ledger: Ledger, requestId: string): Promis
   return { ...explanation, clientId, policy: JSON.parse(policy.files) };
 };
 
-export type RecentSession = Pick<Decided, 'session' | 'asked' | 'clientId'>;
+export type RecentSession = Pick<Decided, 'session' | 'asked' | 'clientId'> & {
+  readonly at: Date;
+  /** How many of the decisions that were looked through are this user's. */
+  readonly times: number;
+};
 
-/** Returns the latest sessions that were decided, one for each user, newest first. Erased tenants have none. */
+/** Requests by which somebody looked through a user's eyes: the claims are what that person wrote. */
+const viewsAmong = async ({ db }: Ledger, requestIds: readonly string[]): Promise<ReadonlySet<string | null>> => {
+  if (requestIds.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('audit_events')
+    .select('request_id')
+    .where('kind', '=', 'admin' satisfies AuditKind)
+    .where('request_id', 'in', [...new Set(requestIds)])
+    .execute();
+  return new Set(rows.map(({ request_id }) => request_id));
+};
+
+const requestIdIn = (key: string): string => key.replace(/:\d+$/, '');
+
+/**
+ * Returns the latest sessions of users that were decided, one for each user, newest first. Looks through `limit`
+ * decisions. Erased tenants have none.
+ */
 export const loadRecentSessions = async (ledger: Ledger, limit: number): Promise<readonly RecentSession[]> => {
   const rows = await ledger.db
     .selectFrom('audit_explanations')
-    .select(['request_id', 'tenant_ref', 'sealed'])
+    .select(['request_id', 'tenant_ref', 'at', 'sealed'])
     .orderBy('at', 'desc')
     .limit(limit)
     .execute();
+  const views = await viewsAmong(
+    ledger,
+    rows.map((row) => requestIdIn(row.request_id)),
+  );
   const byUser = new Map<string, RecentSession>();
   for (const row of rows) {
     const key = await findKey(ledger, row.tenant_ref);
-    if (key === undefined) continue;
+    if (key === undefined || views.has(requestIdIn(row.request_id))) continue;
     const explained: Explanation & { readonly clientId?: string } = JSON.parse(key.open(row.sealed, row.request_id));
     const { session, asked } = explained;
     const clientId = explained.clientId ?? null;
     const user = JSON.stringify([session.issuer, session.subject, clientId]);
-    if (!byUser.has(user)) byUser.set(user, { session, asked, clientId });
+    const newest = byUser.get(user) ?? { session, asked, clientId, at: row.at, times: 0 };
+    byUser.set(user, { ...newest, times: newest.times + 1 });
   }
   return [...byUser.values()];
 };

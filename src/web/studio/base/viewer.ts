@@ -4,7 +4,32 @@ import type { Answer, Api, CommandInput, View } from './api.js';
 import { withoutFolders } from './card-words.js';
 import { tenantText } from './tenant-names.js';
 
-export type Viewer = Pick<CommandInput<'view-open'>, 'clientId' | 'claims' | 'at'>;
+export type Viewer = Pick<CommandInput<'view-open'>, 'clientId' | 'claims' | 'at'> & {
+  /** What the user's session calls the user. */
+  readonly name?: string;
+  /** The user's roles, as the policy reads them. */
+  readonly roles?: readonly string[];
+  /** The template that opens as this user, whom nobody chose: the last who opened it. */
+  readonly usualOf?: string;
+};
+
+/** Users who opened dashboards lately, newest first. */
+export type KnownViewer = Answer<'viewers-list'>['viewers'][number];
+
+/** Empty for people who may see no claims. `template`: only users who may open it. */
+export const listViewers = async (
+  api: Api,
+  template: string | undefined,
+  signal?: AbortSignal,
+): Promise<readonly KnownViewer[]> => {
+  if (!api.session.person.seesData) return [];
+  return (await api.command('viewers-list', template === undefined ? {} : { template }, signal)).viewers;
+};
+
+export const viewerOf = ({ clientId, claims, name, roles }: KnownViewer): Viewer => ({
+  ...{ clientId, claims, roles },
+  ...(name === null ? {} : { name }),
+});
 
 const key = 'guestlist-studio-viewer';
 const keptKey = 'guestlist-studio-viewer-beside';
@@ -68,6 +93,12 @@ export const explainViewer = async (api: Api, { claims, at }: Viewer, signal?: A
   const input = { claims, ...(at === undefined ? {} : { now: at }) };
   const { text, explanation } = await api.command('policy-explain', input, signal);
   return { text: withoutFolders(text), cards: explanation.cards ?? [] };
+};
+
+/** A user in a sentence: “Marcus, manager at LAX”. */
+export const whoSees = ({ clientId, claims, name, roles }: Viewer): string => {
+  const given = roles ?? (Array.isArray(claims.roles) ? claims.roles.map(String) : []);
+  return `${[name ?? claims.sub, ...given].join(', ')} at ${tenantText(clientId)}`;
 };
 
 /** A user in few words. */

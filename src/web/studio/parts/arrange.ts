@@ -3,18 +3,16 @@
  * and removed. Each change is saved a moment later, by the screen.
  */
 import { css, html, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
-import { keyed } from 'lit/directives/keyed.js';
 import type { Tile, TileContent } from '../../../model/dashboard/tile.js';
 import { createFormat } from '../../base/format.js';
 import { themeStyles } from '../../base/theme.js';
 import { ArrangeBoard, typed } from '../../editor/arrange-board.js';
 import { Arranger, tileName } from '../../editor/arranger.js';
 import { type Box, findBox } from '../../editor/board.js';
-import '../../elements/tile.js';
 import { type Card, mostPictureLength, newId } from '../base/content.js';
 import { DarkState } from '../base/dark-state.js';
 import type { Drawn } from '../base/drawn-metrics.js';
-import './card-preview.js';
+import { drawnBox } from './drawn-board.js';
 import { askTile, kindNames, type TileKind } from './tile-dialog.js';
 
 /** What the screen saves. `removed`: metrics whose cards were taken away. */
@@ -86,7 +84,7 @@ export class Arrange extends ArrangeBoard {
     super();
     new DarkState(this);
     this.format = createFormat('en');
-    this.draw = (box) => this.#drawn(box);
+    this.draw = (box) => drawnBox(box, this.drawnOf);
     this.selected = new Set();
     this.problem = '';
     this.tiles = [];
@@ -172,18 +170,6 @@ export class Arrange extends ArrangeBoard {
         so does a click with Control; Control and C, X and V copy, cut and paste them, also into another dashboard.</p>
       <p class="failure" role="alert" ?hidden=${this.problem === ''}>${this.problem}</p>
       ${this.board()}`;
-  }
-
-  #drawn({ content, x, y, w, h }: Box): TemplateResult | undefined {
-    if (content.kind === 'tab') return undefined;
-    if (content.kind !== 'card') {
-      const place = { x, y, w, h };
-      return html`<guestlist-tile .tile=${{ ...content, ...place }} .place=${place}></guestlist-tile>`;
-    }
-    const drawn = this.drawnOf(content.metricId);
-    if (drawn === undefined) return undefined;
-    const { key, metric, ask } = drawn;
-    return html`${keyed(key, html`<studio-card-preview .metric=${metric} .ask=${ask}></studio-card-preview>`)}`;
   }
 
   protected override tileName(content: TileContent): string {

@@ -1,11 +1,23 @@
 /** The bar that says as whom Studio looks, and the dialog that changes it. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { matcher } from '../../base/search.js';
 import type { Api } from '../base/api.js';
-import { openDialog } from '../base/kit.js';
+import { moment, openDialog } from '../base/kit.js';
 import { textOf } from '../base/screen.js';
 import { tenantName, watchTenantNames } from '../base/tenant-names.js';
 import { claimOf, isTypedAsJson, textOfClaim } from '../base/typed-claim.js';
-import { chooseViewer, nameOf, type PolicyFacts, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
+import {
+  chooseViewer,
+  type KnownViewer,
+  listViewers,
+  nameOf,
+  type PolicyFacts,
+  readViewer,
+  type Viewer,
+  viewerOf,
+  watchViewer,
+  whoSees,
+} from '../base/viewer.js';
 
 const howTyped = (type: string): string => {
   if (isTypedAsJson(type)) return ', as JSON';
@@ -28,9 +40,12 @@ const title = 'View as a tenant’s user';
 export class ViewAs extends LitElement {
   static override properties = {
     api: { attribute: false },
+    template: {},
     viewer: { state: true },
   };
   declare api: Api;
+  /** The dashboard beside whose title this stands: then only its users are offered. */
+  declare template: string | undefined;
   declare viewer: Viewer | null;
   #gone = new AbortController();
 
@@ -64,12 +79,22 @@ export class ViewAs extends LitElement {
       ${inside}`;
     const { dialog, draw } = openDialog(title, content(html`<p aria-busy="true">Loading…</p>`));
     try {
-      const [policy, { tenants }] = await Promise.all([
+      const [policy, { tenants }, viewers] = await Promise.all([
         this.api.command('policy-read', {}),
         this.api.command('tenants-list', {}),
+        listViewers(this.api, this.template),
       ]);
       const ids = tenants.flatMap(({ clientId }) => (clientId === null ? [] : [clientId]));
-      const show = (): void => draw(content(this.#form(policy, ids, dialog)));
+      let words = '';
+      const search = (event: Event): void => {
+        words = (event.target as HTMLInputElement).value;
+        show();
+      };
+      const show = (): void =>
+        draw(
+          content(html`${this.#known(viewers, words, search, dialog)}
+            <details class="advanced"><summary>Advanced: name a user by claims</summary>${this.#form(policy, ids, dialog)}</details>`),
+        );
       show();
       const closed = new AbortController();
       dialog.addEventListener('close', () => closed.abort());
@@ -80,10 +105,40 @@ export class ViewAs extends LitElement {
     }
   }
 
+  /** Users to choose from, by name, role or tenant. */
+  #known(
+    viewers: readonly KnownViewer[],
+    words: string,
+    search: (event: Event) => void,
+    dialog: HTMLDialogElement,
+  ): TemplateResult {
+    if (!this.api.session.person.seesData)
+      return html`<p class="soft">You may see no data of tenants, so no user is listed. Charts are drawn with made-up numbers.</p>`;
+    if (viewers.length === 0) return html`<p class="soft">Nobody who may open it has logged in lately.</p>`;
+    const isFound = matcher(words);
+    const found = viewers.filter((one) => isFound(`${whoSees(viewerOf(one))} ${one.user}`));
+    const choose = (one: KnownViewer): void => {
+      chooseViewer(viewerOf(one));
+      dialog.close();
+    };
+    return html`<label class="search">Search users, roles and tenants<input type="search" autofocus autocomplete="off" @input=${search} /></label>
+      <ul class="viewers" aria-label="Users who logged in lately">${found.map(
+        (one) => html`<li><button type="button" class="quiet" @click=${() => choose(one)}>
+          <strong>${one.name ?? one.user}</strong> <span>${one.roles.join(', ')} at ${tenantName(one.clientId) ?? one.clientId}</span>
+          <span class="soft">${moment(one.lastAt)}</span></button></li>`,
+      )}</ul>
+      <p class="soft" role="status">${found.length === 0 ? 'Nobody is like this.' : ''}</p>`;
+  }
+
   protected override render(): TemplateResult {
     const { viewer } = this;
     const date = viewer?.at === undefined ? '' : `, on ${viewer.at.slice(0, 10)}`;
-    return html`<button type="button" class="quiet viewing" @click=${() => void this.open()}>
+    const open = () => void this.open();
+    if (this.template !== undefined)
+      return html`<button type="button" class="quiet viewing" @click=${open}>
+        <span class="soft">Seen as</span> ${viewer === null ? 'nobody yet' : `${whoSees(viewer)}${date}`}
+      </button>`;
+    return html`<button type="button" class="quiet viewing" @click=${open}>
         <span class="soft">View as</span> ${viewer === null ? 'nobody yet' : `${nameOf(viewer)}${date}`}
       </button>`;
   }

@@ -6,8 +6,10 @@ import type { Tile } from '../../../model/dashboard/tile.js';
 import { draftOf, wholeOf } from '../../editor/draft.js';
 import type { InitialMetric } from '../../editor/panel.js';
 import '../parts/arrange.js';
+import '../parts/drawn-board.js';
 import '../parts/history.js';
 import '../parts/template-filters.js';
+import '../parts/view-as.js';
 import { hasRole, StudioError, type View } from '../base/api.js';
 import { askAuthored, describeAuthored } from '../base/author-preview.js';
 import {
@@ -39,14 +41,25 @@ import {
   withoutFilter,
   withoutMetric,
 } from '../base/content.js';
-import { type AskAuthored, DrawnMetrics } from '../base/drawn-metrics.js';
+import { type AskAuthored, type Drawn, DrawnMetrics } from '../base/drawn-metrics.js';
 import { editsOf } from '../base/edits.js';
 import { loadElements } from '../base/elements.js';
 import { addressChoice, asked, confirmed, link } from '../base/kit.js';
 import { listColumns, type ModelColumn } from '../base/model-columns.js';
 import { addressOf, type Place } from '../base/routes.js';
 import { Screen, textOf } from '../base/screen.js';
-import { keepViewer, nameOf, openView, readKeptViewer, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
+import {
+  chooseViewer,
+  keepViewer,
+  listViewers,
+  nameOf,
+  openView,
+  readKeptViewer,
+  readViewer,
+  type Viewer,
+  viewerOf,
+  watchViewer,
+} from '../base/viewer.js';
 import type { Arrange, Arranged, Cut, IsChosen, PastedText } from '../parts/arrange.js';
 import { askMerge } from '../parts/merge-dialog.js';
 import type { TryAll } from '../parts/propose.js';
@@ -91,6 +104,14 @@ class DashboardScreen extends Screen<Data> {
     void this.#look();
   }
 
+  /** Without a user whom somebody chose, the dashboard opens as the last of its own. */
+  async #chooseUsual({ dashboardId }: Template, signal: AbortSignal): Promise<void> {
+    const viewer = readViewer();
+    if (viewer !== null && (viewer.usualOf === undefined || viewer.usualOf === dashboardId)) return;
+    const [last] = await listViewers(this.api, dashboardId, signal).catch(() => []);
+    if (last !== undefined && !signal.aborted) chooseViewer({ ...viewerOf(last), usualOf: dashboardId });
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#gone.abort();
@@ -107,6 +128,7 @@ class DashboardScreen extends Screen<Data> {
     const [content, { datamart }] = await Promise.all([
       readContent(this.api, template, signal),
       this.api.command('policy-read', {}, signal),
+      this.#chooseUsual(template, signal),
     ]);
     return { template, content, datamart, columns: await listColumns(this.api, datamart, signal) };
   }
@@ -153,6 +175,7 @@ class DashboardScreen extends Screen<Data> {
     return html`<div class="head">
         <h1>${name}</h1>
         <code>${template.dashboardId}</code>
+        <studio-view-as .api=${this.api} template=${template.dashboardId}></studio-view-as>
         <span class="gap"></span>
         ${this.#steps(data)}
         ${link(addressOf('embed', [], { dashboard: template.dashboardId }), 'Embed', 'button quiet')}
@@ -217,12 +240,33 @@ class DashboardScreen extends Screen<Data> {
     void import('../parts/why.js');
     void import('../parts/cards.js');
     const { seen, beside } = this;
+    if (readViewer() === null || !this.api.session.person.seesData) return this.#examples(data);
     if (seen === undefined) return this.#dashboardOf(data, seen);
     if (readKeptViewer() === null)
       return html`<div class="toolbar">${besideButton(seen.viewer)}${this.#widths()}</div>${this.#dashboardOf(data, seen)}`;
     return html`<div class="toolbar"><button type="button" class="quiet" @click=${() => keepViewer(null)}>Show one user</button>
         <span class="soft">Choose the user on the right by “View as”.</span></div>
       <div class="beside"><section>${this.#dashboardOf(data, beside)}</section><section>${this.#dashboardOf(data, seen)}</section></div>`;
+  }
+
+  /** The template with made-up numbers. */
+  #examples(data: Data): TemplateResult {
+    const why = this.api.session.person.seesData
+      ? 'Nobody who may open this dashboard has logged in lately. Choose a user under “Seen as”.'
+      : 'You may see no data of tenants.';
+    const { layout, metrics, tiles = noTiles } = data.content.data;
+    void loadElements();
+    return html`<h2 class="sr">Cards</h2>
+      <p class="soft">The charts are drawn with made-up numbers. ${why}</p>
+      <studio-drawn-board .cards=${layout} .tiles=${tiles} .drawnOf=${this.#drawnOf(data, metrics)}></studio-drawn-board>`;
+  }
+
+  #drawnOf(data: Data, metrics: readonly TemplateMetric[]): (metricId: string) => Drawn | undefined {
+    const drawn = this.#drawings(data);
+    return (id) => {
+      const metric = metrics.find(({ metricId }) => metricId === id);
+      return metric && drawn.of(metric);
+    };
   }
 
   /** The elements lay out by the width that they are given. It is part of the address. */
@@ -511,14 +555,9 @@ class DashboardScreen extends Screen<Data> {
         withoutParts(arranged(data, detail), detail.isChosen),
       );
     const paste = ({ detail }: CustomEvent<PastedText>): void => this.#queue(() => this.#paste(detail));
-    const drawn = this.#drawings(data);
-    const drawnOf = (id: string) => {
-      const metric = metrics.find(({ metricId }) => metricId === id);
-      return metric && drawn.of(metric);
-    };
     void loadElements();
     return html`<studio-arrange .cards=${layout} .tiles=${tiles} .titles=${new Map(metrics.map(({ metricId, name }) => [metricId, name]))}
-      .drawnOf=${drawnOf} .saved=${{ undoable, redoable }} @arranged=${save} .textOf=${copyText}
+      .drawnOf=${this.#drawnOf(data, metrics)} .saved=${{ undoable, redoable }} @arranged=${save} .textOf=${copyText}
       @cut-parts=${cut} @paste-parts=${paste} @undo-saved=${this.#undo} @redo-saved=${this.#redo}></studio-arrange>`;
   }
 
@@ -610,7 +649,7 @@ const because = ({ because: all }: View): TemplateResult =>
 
 const nobody = html`<div class="empty">
   <h2>Choose through whose eyes to look</h2>
-  <p>Press “View as” at the top, and name a tenant and one of its users.</p>
+  <p>Press “Seen as” beside the title, and choose one of the users.</p>
 </div>`;
 
 customElements.define('studio-dashboard', DashboardScreen);
