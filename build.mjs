@@ -167,8 +167,13 @@ const buildDocuments = async () => {
   const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file.replaceAll('\\', '/')}`);
-  const [operations, browser] = await Promise.all([operationEntries(), bundleText('src/web/docs/docs.ts')]);
-  renderSite({ root, folder: join(root, 'dist/web/docs'), pages, operations, browser });
+  const [operations, search, studio] = await Promise.all([
+    operationEntries(),
+    bundleText('src/web/docs/docs.ts'),
+    bundleText('src/web/docs/theme-studio.ts'),
+  ]);
+  const scripts = { '/docs/search.js': search, '/docs/theme-studio.js': studio };
+  renderSite({ root, folder: join(root, 'dist/web/docs'), pages, operations, scripts });
 };
 
 /** A build with other parts than wanted is made anew. */

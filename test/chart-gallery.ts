@@ -29,7 +29,8 @@ const chapterOf = (type: ChartType): string => `## \`${type}\`
 export const renderChartGallery = (): string => `# Chart gallery
 
 Each chart type with the definition that makes it, over the demo's flights. The pictures are those
-that \`npm run goldens\` compares with what the elements draw. [Charts](charts.md) lists the fields.
+that \`npm run goldens\` compares with what the elements draw. [Charts](charts.md) lists the fields,
+and the [theme studio](../how-to/theme-studio.md) draws them all in your colours.
 
 ${chartTypes.map(chapterOf).join('\n\n')}
 `;

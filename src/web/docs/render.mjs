@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { Marked } from 'marked';
 import MiniSearch from 'minisearch';
 import { highlight } from './highlight.mjs';
+import { themeStudioHtml } from './theme-studio.mjs';
 
 // The server is built before this file is loaded.
 const { escapeMarkup } = await import(new URL('../../../dist/model/markup.js', import.meta.url).href);
@@ -87,6 +88,7 @@ const createRenderer = (file, site) => {
       },
       code({ text, lang }) {
         const shown = `<pre tabindex="0"><code>${highlight(text, lang?.split(' ')[0])}</code></pre>\n`;
+        if (lang === 'json theme studio') return themeStudioHtml(shown);
         return lang === 'html live' ? `${shown}${placeOf(text, file)}` : shown;
       },
       // Comments say how a block is checked; nothing else is written as HTML.
@@ -139,6 +141,8 @@ const contentsOf = (headings) => {
   return `<aside aria-label="On this page"><h2>On this page</h2><ul>${items.join('')}</ul></aside>`;
 };
 
+const isStudio = (body) => body.includes('class="theme-studio"');
+
 const writeHtml = ({ path, title, body, headings }, chapters) => `<!doctype html>
 <html lang="en">
 <head>
@@ -149,7 +153,7 @@ const writeHtml = ({ path, title, body, headings }, chapters) => `<!doctype html
 <link rel="icon" href="/docs/icon.svg">
 <link rel="stylesheet" href="/docs/pages.css">
 <script type="module" src="/docs/search.js"></script>
-</head>
+${isStudio(body) ? '<script type="module" src="/docs/theme-studio.js"></script>\n' : ''}</head>
 <body>
 <a class="skip" href="#content">Skip to the text</a>
 <header>
@@ -159,7 +163,7 @@ const writeHtml = ({ path, title, body, headings }, chapters) => `<!doctype html
 <a class="pages" href="#pages">All pages</a>
 </header>
 <div class="columns">
-<main id="content" tabindex="-1">
+<main id="content" tabindex="-1"${isStudio(body) ? ' class="wide"' : ''}>
 ${body}</main>
 ${contentsOf(headings)}
 <nav id="pages" aria-label="Pages">
@@ -201,7 +205,7 @@ const typeOf = (name) => types[name.split('.').at(-1)] ?? 'text/plain; charset=u
  * Writes the site into a folder. `pages` are Markdown files below `root`; `operations` are entries of the search that lead
  * to the API reference. `manifest.json` lists each path with its file and type; every file is compressed.
  */
-export const renderSite = ({ root, folder, pages, operations, browser }) => {
+export const renderSite = ({ root, folder, pages, operations, scripts }) => {
   const read = (file) => readFileSync(join(root, file));
   const options = JSON.parse(readFileSync(new URL('search-options.json', import.meta.url), 'utf8'));
   const site = { pages: new Set([...pages, ...Object.keys(others)]), files: new Set(), images: new Set() };
@@ -217,7 +221,7 @@ export const renderSite = ({ root, folder, pages, operations, browser }) => {
   for (const page of rendered) add(page.path, types.html, writeHtml(page, chapters));
   for (const file of [...site.files, ...site.images]) add(`/docs/files/${file}`, typeOf(file), read(file));
   add('/docs/search.json', types.json, searchIndex([...rendered.flatMap(sectionsOf), ...operations], options));
-  add('/docs/search.js', 'text/javascript; charset=utf-8', browser);
+  for (const [path, text] of Object.entries(scripts)) add(path, 'text/javascript; charset=utf-8', text);
   add('/docs/pages.css', 'text/css; charset=utf-8', readFileSync(new URL('pages.css', import.meta.url)));
   add('/docs/icon.svg', 'image/svg+xml', readFileSync(new URL('icon.svg', import.meta.url)));
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
