@@ -825,6 +825,20 @@ describe('amounts of several currencies', () => {
     expect(drawn('line', ['Month', 'Money'], [rows[0] ?? {}, rows[2] ?? {}]).option.yAxis).toHaveLength(1);
   });
 
+  it('in horizontal bars have a panel each, side by side at the same names, from the reader’s start', () => {
+    const kinds = rows.map((row, at) => ({ ...row, Month: at === 2 ? 'new' : 'old' }));
+    const { option, notes } = drawn('row', ['Month', 'Money'], kinds);
+    expect(option.xAxis).toMatchObject([{ show: false }, { show: false }]);
+    expect(option.yAxis).toMatchObject([{ name: 'EUR' }, { name: 'JPY', axisLabel: { show: false } }]);
+    const [first, second] = option.grid as { left: number; right: number; top: number }[];
+    expect(first?.left).toBeLessThan(second?.left ?? 0);
+    expect(first?.top).toBe(second?.top);
+    expect(option.series).toMatchObject([{ xAxisIndex: 0 }, { xAxisIndex: 1 }]);
+    expect(notes).toContain('2 panels, each with its own scale');
+    const [mirrored] = drawn('row', ['Month', 'Money'], kinds, 'ar').option.grid as { right: number }[];
+    expect(mirrored?.right).toBe(first?.left);
+  });
+
   it('are not stacked, and have no mean and no order of size in the summary', () => {
     const stack = drawn('stack', ['Month', 'Money'], rows);
     expect(JSON.stringify(stack.option)).not.toContain('"stack"');

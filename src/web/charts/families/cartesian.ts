@@ -35,6 +35,7 @@ import {
 import { type Line, lineSentences, lineSeries, linesOf, lineTips } from '../model/lines.js';
 import { forReader, isRightToLeft } from '../model/mirror.js';
 import {
+  besideLayout,
   currencyPanels,
   inPanel,
   otherSize,
@@ -44,6 +45,7 @@ import {
   panelsHeight,
   panelsOf,
   sizeOf,
+  titleHeight,
 } from '../model/panels.js';
 import { areMixed, numbersAt, type Plot, plotOf } from '../model/plot.js';
 import type { Slot } from '../model/slots.js';
@@ -88,7 +90,7 @@ export const draw: Draw = (drawing) => {
   const plot = isHorizontal ? boundedBars(whole, isStacked, drawing.format) : whole;
   const styles = isHorizontal || isStacked ? oneAxis(drawing, plot) : stylesOf(drawing, plot);
   const ofSizes = (): readonly number[] | null => (isSplit(plot) ? null : panelsOf(chart, plot));
-  const panels = isHorizontal || isStacked ? null : (currencyPanels(plot) ?? ofSizes());
+  const panels = isStacked ? null : (currencyPanels(plot) ?? (isHorizontal ? null : ofSizes()));
   const axisOf = (measure: string) => {
     const at = plot.series.findIndex((each) => each.measure === measure);
     return panels?.[at] ?? styles[at]?.axis ?? 0;
@@ -126,7 +128,7 @@ const stylesOf = ({ chart }: Drawing, plot: Plot): readonly Style[] => {
 };
 
 const pictureOf = (planned: Planned): Picture => {
-  const { drawing, plot, lines, isHorizontal, isStacked, panels } = planned;
+  const { drawing, plot, lines, isHorizontal, panels } = planned;
   const { chart, format } = drawing;
   const drawn = [
     ...plot.series.map((_, at) => seriesAt(planned, at)),
@@ -153,7 +155,7 @@ const pictureOf = (planned: Planned): Picture => {
       ],
     }),
     valueAt: ({ index }) => plot.points[index]?.value,
-    height: isHorizontal ? barsHeight(plot, isStacked) : panels === null ? null : panelsHeight(panels),
+    height: heightOf(planned),
     legend: legendOf(planned),
     offered: plot.offered,
     periods: periodsOf(plot, chart),
@@ -162,8 +164,13 @@ const pictureOf = (planned: Planned): Picture => {
   };
 };
 
-const pointerOf = ({ plot, panels }: Planned): Axis =>
-  panels !== null ? panelPointer(plot) : plot.axis === 'time' ? pointerLayer : {};
+const heightOf = ({ plot, isHorizontal, isStacked, panels }: Planned): number | null => {
+  if (panels === null) return isHorizontal ? barsHeight(plot, isStacked) : null;
+  return isHorizontal ? barsHeight(plot, true) + titleHeight : panelsHeight(panels);
+};
+
+const pointerOf = ({ plot, panels, isHorizontal }: Planned): Axis =>
+  panels !== null && !isHorizontal ? panelPointer(plot) : plot.axis === 'time' ? pointerLayer : {};
 
 /** Points for each CSS pixel from which a line is drawn by the least and the greatest value of each pixel. */
 const crowd = 2;
@@ -217,12 +224,21 @@ const legendOf = (planned: Planned): Picture['legend'] => {
   });
 };
 
-const horizontal = ({ drawing, plot, lines, isStacked }: Planned) => {
-  const { format, chart, width } = drawing;
-  const texts = plot.series.flatMap((series) =>
-    series.values.map((value, at) => textWidth(format.measure(value, numbersAt(chart, series, plot.points[at])))),
-  );
-  const longest = isStacked ? 0 : texts.reduce((a, b) => Math.max(a, b), 0);
+/** Room for the longest number beside a bar. */
+const longestValue = ({ format, chart }: Drawing, { points }: Plot, series: Plot['series']): number =>
+  series
+    .flatMap((each) =>
+      each.values.map((value, at) => textWidth(format.measure(value, numbersAt(chart, each, points[at])))),
+    )
+    .reduce((a, b) => Math.max(a, b), 0);
+
+const horizontal = ({ drawing, plot, lines, isStacked, panels }: Planned) => {
+  const { width } = drawing;
+  if (panels !== null) {
+    const values = plot.series.map((each) => longestValue(drawing, plot, [each]));
+    return besideLayout(drawing, { plot, values, names: nameWidth(plot, width), axis: nameAxis(plot, drawing) });
+  }
+  const longest = isStacked ? 0 : longestValue(drawing, plot, plot.series);
   return {
     grid: {
       left: nameWidth(plot, width) + 12 + (hasNegative(plot) ? longest : 0),

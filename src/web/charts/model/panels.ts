@@ -63,7 +63,8 @@ const nearestTo = (size: number, tops: readonly number[]): number => {
 const countOf = (panels: readonly number[]): number => Math.max(...panels) + 1;
 
 /** Heights in CSS pixels: of a panel with its title, of the title, and of the shared axis. */
-const [panelHeight, titleHeight, axisHeight] = [84, 24, 28];
+const [panelHeight, axisHeight] = [84, 28];
+export const titleHeight = 24;
 
 export const panelsHeight = (panels: readonly number[]): number => countOf(panels) * panelHeight + axisHeight;
 
@@ -146,6 +147,46 @@ const labelWidth = ({ chart, format }: Drawing, drawn: InPanel): number => {
   const sign = series.some(({ values }) => values.some((value) => (value ?? 0) < 0)) ? -1 : 1;
   const ticks = Array.from({ length: 24 }, (_, at) => (sign * powerOf(size) * (at + 1)) / 2);
   return Math.max(...ticks.map((tick) => textWidth(format.tick(tick, hint))));
+};
+
+/** The narrowest bars of a panel, in CSS pixels. */
+const fewestBar = 16;
+
+type Beside = {
+  readonly plot: Plot;
+  /** Room for the numbers of each panel. */
+  readonly values: readonly number[];
+  readonly names: number;
+  /** The axis of names, which the first panel shows. */
+  readonly axis: Axis;
+};
+
+/** Horizontal bars of each series in a panel of its own, side by side at the same names. */
+export const besideLayout = ({ width, theme }: Drawing, { plot, values, names, axis }: Beside) => {
+  const gap = 12;
+  const begin = names + gap;
+  const bars = (width - begin - values.reduce((sum, value) => sum + value + gap, 0)) / values.length;
+  const bar = Math.max(fewestBar, Math.floor(bars));
+  const leftOf = (panel: number): number =>
+    begin + values.slice(0, panel).reduce((sum, value) => sum + bar + value + gap, 0);
+  return {
+    grid: values.map((_, panel) => ({
+      left: leftOf(panel),
+      right: Math.max(0, width - leftOf(panel) - bar),
+      top: titleHeight,
+      bottom: 8,
+      outerBoundsMode: 'none',
+    })),
+    xAxis: values.map((_, gridIndex) => ({ type: 'value', show: false, gridIndex })),
+    yAxis: values.map((_, gridIndex) => ({
+      ...axis,
+      gridIndex,
+      ...(gridIndex === 0 ? {} : unlabelled(axis)),
+      name: plot.series[gridIndex]?.name ?? '',
+      nameLocation: 'start',
+      nameTextStyle: { color: theme.text, fontSize: 11, lineHeight: 14, align: 'left' },
+    })),
+  };
 };
 
 /** The power of ten at or below the size. */
