@@ -7,6 +7,7 @@ import { rolesOf } from '../../src/model/dashboard/first/roles.js';
 import type { Datamart, DatamartTable } from '../../src/model/datamart/datamart.js';
 import type { SourceTable } from '../../src/model/datamart/source-schema.js';
 import type { TableOwnership } from '../../src/model/datamart/table-ownership.js';
+import { withFunnel } from '../../src/model/query/first/stages.js';
 import { byClients, relationship, table } from '../engine/world.js';
 
 const sales = table(
@@ -163,4 +164,51 @@ test('the latest rows have a second date, and not the one of their last change',
       .flatMap(({ definition }) => definition.dimensions.map(({ column }) => column?.columnName));
   expect(dates('due_on')).toContain('due_on');
   expect(dates('last_update')).not.toContain('last_update');
+});
+
+test('measurements, prices of one thing and rates have a mean, amounts add up, and keys do neither', () => {
+  const numbers = {
+    ...{
+      weight_kg: 'DECIMAL(6,2)',
+      height: 'BIGINT',
+      rating: 'BIGINT',
+      UnitCents: 'BIGINT',
+      DiscountPct: 'DECIMAL(5,2)',
+    },
+    ...{ total_weight: 'BIGINT', TotalCents: 'BIGINT', hours: 'BIGINT', units: 'BIGINT' },
+    ...{ film_id: 'BIGINT', latitude: 'DOUBLE', invoice_number: 'BIGINT', year: 'BIGINT' },
+  };
+  const { amounts, levels } = rolesOf(mart(sales), table('sales', numbers, 'client'), []);
+  expect(levels).toEqual(['weight_kg', 'height', 'rating', 'UnitCents', 'DiscountPct']);
+  expect(amounts).toEqual(['total_weight', 'TotalCents', 'hours', 'units']);
+});
+
+describe('a chart of stages', () => {
+  const staged = (names: string): DatamartTable => {
+    const made = table('jobs', { id: 'BIGINT', client: 'VARCHAR', made_at: 'TIMESTAMP', status: 'VARCHAR' }, 'client');
+    const columns = made.columns.map((one) =>
+      one.columnName === 'status' ? { ...one, datatype: `ENUM(${names})`, kind: 'enum' as const } : one,
+    );
+    return { ...made, columns };
+  };
+  const shown = (stages: readonly string[], counts: readonly number[]) => {
+    const metric = propose(owned(staged(stages.map((one) => `'${one}'`).join(', ')))).metrics.find(
+      ({ isOfStages }) => isOfStages,
+    );
+    if (metric === undefined) throw new Error('no chart of stages');
+    const rows = stages.map((Status, at) => ({ Status, Jobs: counts[at] ?? 0 }));
+    return [metric, withFunnel(metric, rows)].map(({ definition }) => definition.chart.type);
+  };
+
+  test.each([
+    ['each stage has fewer rows', ['lead', 'quoted', 'won'], [90, 40, 12], 'funnel'],
+    ['a stage has a few rows more', ['lead', 'quoted', 'won'], [90, 95, 12], 'funnel'],
+    ['most rows are done', ['booked', 'checked_in', 'done'], [285, 801, 5148], 'bar'],
+    ['rows end beside the stages', ['booked', 'done', 'no_show', 'cancelled'], [900, 800, 100, 90], 'bar'],
+    ['all stages have as many rows', ['a', 'b', 'c'], [5, 5, 5], 'bar'],
+    ['only two stages have rows', ['a', 'b'], [9, 5], null],
+  ])('is a funnel or bars where %s', (_, stages, counts, type) => {
+    if (type === null) expect(() => shown(stages, counts)).toThrow('no chart of stages');
+    else expect(shown(stages, counts)).toEqual(['bar', type]);
+  });
 });

@@ -151,14 +151,14 @@ describe('the proposed model', () => {
 });
 
 describe('the first charts', () => {
-  test('a SaaS product gets ten charts of several tables, with a funnel in declared order and a share', () => {
+  test('a SaaS product gets ten charts of several tables, with stages in declared order and a share', () => {
     const { metrics } = chartsOf(saas);
     expect(metrics.map(({ name }) => name)).toEqual([
       ...['Hours', 'Revenue', 'Tasks', 'Hours by month', 'Revenue by month', 'Tasks by status'],
       ...['Hours: top 10 by project type', 'Revenue by status', 'Tasks by priority', 'Latest time entries'],
     ]);
     const chart = (name: string) => metrics.find((one) => one.name === name)?.definition;
-    expect(chart('Tasks by status')).toMatchObject({ chart: { type: 'funnel' }, sort: [{ direction: 'ASC' }] });
+    expect(chart('Tasks by status')).toMatchObject({ chart: { type: 'bar' }, sort: [{ direction: 'ASC' }] });
     expect(chart('Tasks by priority')?.chart.type).toBe('doughnut');
     expect(chart('Hours')?.measures[0]?.expression).toBe('SUM(time_entries.minutes) / 60.0');
   });

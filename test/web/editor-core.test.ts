@@ -485,6 +485,8 @@ test('a draft that the core finds without fault has a chart that fits, and the o
   const column = columnRef('sales.amount');
   const steps: readonly (readonly [Action, string])[] = [
     [{ kind: 'addMeasure', column }, 'singleValue'],
+    [{ kind: 'addMeasure', column: null }, 'table'],
+    [{ kind: 'remove', shelf: 'measures', at: 1 }, 'singleValue'],
     [{ kind: 'addGroup', shelf: 'dimensions', column: columnRef('shops.name') }, 'bar'],
     [{ kind: 'remove', shelf: 'dimensions', at: 0 }, 'singleValue'],
     [{ kind: 'addGroup', shelf: 'dimensions', column: columnRef('sales.sold') }, 'line'],

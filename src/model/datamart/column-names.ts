@@ -154,3 +154,26 @@ export const amountName = (columnName: string): { readonly name: string; readonl
   if (name === '' && found[0] === 'minor') return { name: words.join(' '), unit: null };
   return { name: name === '' ? 'amount' : name, unit: found[0] === 'minor' ? 'minor units' : found.join(' ') };
 };
+
+const summed: ReadonlySet<string> = new Set(
+  'amount total subtotal revenue cents pence sum quantity qty units count freight cost costs sales sold value fee fees tax paid hours minutes seconds duration size bytes points shipping refund profit income spend'.split(
+    ' ',
+  ),
+);
+/** Words of prices, rates and measurements. `unit` and `per` say what one thing costs. */
+const averaged: ReadonlySet<string> = new Set(
+  'price unit per rate discount score rating stars percent percentage pct ratio age avg average mean median temperature humidity pressure weight bmi pulse level speed delay margin height width length depth distance salary'.split(
+    ' ',
+  ),
+);
+const hasAny = (words: readonly string[], set: ReadonlySet<string>): boolean => words.some((word) => set.has(word));
+
+/** Whether numbers of this name add up to something: amounts, counts and durations. */
+export const addsUp = (columnName: string): boolean => {
+  const words = wordsOf(columnName);
+  return hasAny(words, summed) && (!hasAny(words, averaged) || words.includes('total'));
+};
+
+/** Whether a mean of numbers of this name makes sense, and a sum does not: prices, rates and measurements. */
+export const isMeasurement = (columnName: string): boolean =>
+  hasAny(wordsOf(columnName), averaged) && !addsUp(columnName);

@@ -184,6 +184,19 @@ export const sameTable = (a: TableRef, b: TableRef): boolean =>
 
 export const sameColumn = (a: ColumnRef, b: ColumnRef): boolean => sameTable(a, b) && a.columnName === b.columnName;
 
+/** Whether the column joins tables, is the key of the tenants, or says whose a row is. */
+export const isKeyColumn = (
+  { relationships, tenancy }: Pick<Datamart, 'relationships' | 'tenancy'>,
+  { schemaName, tableName, clientColumn }: DatamartTable,
+  columnName: string,
+): boolean => {
+  const column = { schemaName, tableName, columnName };
+  const isEnd = relationships.some(({ parent, child }) => sameColumn(parent, column) || sameColumn(child, column));
+  const isMaster =
+    tenancy?.tenancyLevel === 'TABLE' && sameTable(column, tenancy) && tenancy.tablePrimaryKeyColumn === columnName;
+  return isEnd || isMaster || clientColumn === columnName;
+};
+
 /** Returns the datamart's table, or undefined. Users of the datamart cannot read any other table. */
 export const findTable = (datamart: Datamart, table: TableRef): DatamartTable | undefined =>
   datamart.tables.find((candidate) => sameTable(candidate, table));

@@ -2,12 +2,14 @@
 
 import { abilitiesOf } from '../dashboard/abilities.js';
 import { type Aggregate, aggregates, type MeasureAggregate } from '../dashboard/metric.js';
+import { isIdentifying, isMeasurement, wordsOf } from '../datamart/column-names.js';
 import {
   type Cardinality,
   type ColumnNumbers,
   type Datamart,
   type DatamartColumn,
   type DatamartTable,
+  isKeyColumn,
   isMeasureColumn,
   sameTable,
   type TableRef,
@@ -84,20 +86,22 @@ const aggregatesOf = (column: DatamartColumn): readonly Aggregate[] => {
   return abilitiesOf[kind].aggregates;
 };
 
-const usual = (type: WireKind, isIdentifier: boolean): readonly Aggregate[] => {
-  if (isIdentifier) return ['COUNT_DISTINCT'];
-  if (type === 'integer' || type === 'number') return ['SUM', 'AVG'];
+/** Keys are counted, measurements have a mean, and other numbers may add up. */
+const usual = (columnName: string, type: WireKind, isKey: boolean): readonly Aggregate[] => {
+  const isNumber = type === 'integer' || type === 'number';
+  if (isKey || (isNumber && isIdentifying(wordsOf(columnName)))) return ['COUNT_DISTINCT'];
+  if (isNumber) return isMeasurement(columnName) ? ['AVG'] : ['SUM', 'AVG'];
   return type === 'text' || type === 'enum' || type === 'uuid' ? ['COUNT_DISTINCT'] : [];
 };
 
 /** The host's default first. An aggregate that does not fit, or needs a fraction, is no suggestion. */
 const suggested = (
-  { defaultAggregation }: DatamartColumn,
+  { columnName, defaultAggregation }: DatamartColumn,
   type: WireKind,
-  isIdentifier: boolean,
+  isKey: boolean,
   fit: readonly Aggregate[],
 ): readonly Aggregate[] => {
-  const wanted = [defaultAggregation?.toUpperCase(), ...usual(type, isIdentifier)];
+  const wanted = [defaultAggregation?.toUpperCase(), ...usual(columnName, type, isKey)];
   return fit
     .filter((one) => one !== 'PERCENTILE' && wanted.includes(one))
     .toSorted((a, b) => wanted.indexOf(a) - wanted.indexOf(b));
@@ -111,9 +115,15 @@ const currencyColumnOf = ({ columns }: DatamartTable, { numbers }: DatamartColum
   return found === undefined || found.mask !== undefined ? undefined : currency.column;
 };
 
-const fieldOf = (table: DatamartTable, column: DatamartColumn, notes: SemanticColumn | undefined): Field => {
+const fieldOf = (
+  datamart: Datamart,
+  table: DatamartTable,
+  column: DatamartColumn,
+  notes: SemanticColumn | undefined,
+): Field => {
   const type = wireKind(columnKind(column));
   const isIdentifier = notes?.isIdentifier === true || notes?.columnType === 'Identifier';
+  const isKey = isIdentifier || isKeyColumn(datamart, table, column.columnName);
   const isMeasure = isMeasureColumn(column);
   const fit = aggregatesOf(column);
   const currencyColumn = currencyColumnOf(table, column);
@@ -128,7 +138,7 @@ const fieldOf = (table: DatamartTable, column: DatamartColumn, notes: SemanticCo
     isIdentifier,
     isMeasure,
     aggregates: isMeasure ? asItIs : fit,
-    suggestedAggregates: isMeasure ? asItIs : suggested(column, type, isIdentifier, fit),
+    suggestedAggregates: isMeasure ? asItIs : suggested(column, type, isKey, fit),
     ...(column.defaultGrain == null || type !== 'date' ? {} : { defaultGrain: column.defaultGrain }),
     numbers: writtenNumbers(column.numbers),
     ...(currencyColumn === undefined ? {} : { currencyColumn }),
@@ -168,7 +178,12 @@ const numbered = (tables: readonly DatamartTable[], { isJoinable }: JoinGroups):
 
 const tableRef = ({ schemaName, tableName }: TableRef): TableRef => ({ schemaName, tableName });
 
-const viewTable = (table: DatamartTable, notes: SemanticTable | undefined, joinGroup: number): FieldTable => {
+const viewTable = (
+  datamart: Datamart,
+  table: DatamartTable,
+  notes: SemanticTable | undefined,
+  joinGroup: number,
+): FieldTable => {
   const columns = new Map(notes?.columns.map((column) => [column.columnName, column]));
   return {
     ...tableRef(table),
@@ -179,7 +194,7 @@ const viewTable = (table: DatamartTable, notes: SemanticTable | undefined, joinG
     fields: table.columns
       // A plain column that is only said to aggregate has nothing to be taken as it is.
       .filter((column) => column.isAggregate !== true || isMeasureColumn(column))
-      .map((column) => fieldOf(table, column, columns.get(column.columnName))),
+      .map((column) => fieldOf(datamart, table, column, columns.get(column.columnName))),
   };
 };
 
@@ -200,7 +215,7 @@ export const guestFields = (scope: FieldScope, layer: SemanticLayer | undefined)
   const numbers = numbered(tables, groups);
   const isListed = (ref: TableRef): boolean => tables.some((table) => sameTable(table, ref));
   return {
-    tables: tables.map((table, index) => viewTable(table, notes[index], numbers[index] ?? 0)),
+    tables: tables.map((table, index) => viewTable(datamart, table, notes[index], numbers[index] ?? 0)),
     relationships: groups.relationships
       .filter(({ parent, child }) => isListed(parent) && isListed(child))
       .map(({ parent, child, cardinality }) => ({ parent: tableRef(parent), child: tableRef(child), cardinality })),

@@ -124,11 +124,16 @@ export const chartNeed = (type: ChartType, draft: Draft, catalogue: Catalogue): 
 export const chartFits = (draft: Draft, catalogue: Catalogue): readonly ChartFit[] =>
   chartNames.map((type) => ({ type, need: chartNeed(type, draft, catalogue) }));
 
+/** Charts that compare measures with each other, which says little of measures that somebody put side by side. */
+const comparing: ReadonlySet<ChartType> = new Set(['funnel', 'scatter', 'bubble']);
+
 /** Returns the chart that shows the draft best. */
 export const suggestedChart = (draft: Draft, catalogue: Catalogue): ChartType => {
   const [first] = draft.dimensions;
   const isCourse = first !== undefined && isDated(first, catalogue);
-  const fits = chartFits(draft, catalogue).filter(({ need }) => need === null);
+  const fits = chartFits(draft, catalogue).filter(
+    ({ type, need }) => need === null && (first !== undefined || !comparing.has(type)),
+  );
   const plain = fits.filter(({ type }) =>
     type === 'timeSeries' || type === 'line' ? type === 'line' && isCourse : true,
   );

@@ -17,6 +17,8 @@ export type FirstMetric = {
   readonly metricId: string;
   readonly name: string;
   readonly shape: 'value' | 'time' | 'groups' | 'table';
+  /** Whether its groups are stages that rows pass, in the order that their enum declares. */
+  readonly isOfStages?: true;
   readonly definition: VisualDefinition;
 };
 
@@ -240,10 +242,10 @@ const timeMetrics = (subjects: readonly Subject[]): readonly FirstMetric[] => {
   return (isAlone ? [...counts, ...totals] : [...totals, ...counts]).slice(0, 2);
 };
 
-type ChartOf = 'funnel' | 'doughnut' | 'bar';
+type ChartOf = 'stages' | 'doughnut' | 'bar';
 
 /** The stages that rows pass, in the order that their enum declares. */
-const funnelOf = (subjects: readonly Subject[]): Group | undefined =>
+const stagesOf = (subjects: readonly Subject[]): Group | undefined =>
   subjects
     .flatMap(({ groups }) => groups)
     .filter(({ facts }) => facts.isOwned && (subjects.length === 1 || dateOf(facts) !== undefined))
@@ -254,7 +256,7 @@ const groupMetric = (from: TableFacts, amount: Amount, group: Group, type: Chart
   const by = group.name.toLowerCase();
   const isCut = group.values > mostBars && type === 'bar';
   // Amounts of several currencies have no order of size.
-  const isInOrder = type === 'funnel' || amount.currency !== null;
+  const isInOrder = type === 'stages' || amount.currency !== null;
   const sort = isInOrder
     ? { name: group.name, direction: 'ASC' as const }
     : { name: measure.name, direction: 'DESC' as const };
@@ -262,9 +264,10 @@ const groupMetric = (from: TableFacts, amount: Amount, group: Group, type: Chart
     metricId: idOf(`${measure.name} by ${group.name}`),
     name: isCut ? `${measure.name}: top ${mostBars} by ${by}` : `${measure.name} by ${by}`,
     shape: 'groups',
+    ...(type === 'stages' ? { isOfStages: true } : {}),
     definition: metricOf({
       from: refOf(from),
-      chart: { type, format: 'number' },
+      chart: { type: type === 'stages' ? 'bar' : type, format: 'number' },
       dimensions: [{ name: group.name, column: columnOf(group.facts, group.columnName) }, ...apart(amount)],
       measures: [measure],
       sort: [sort],
@@ -278,9 +281,9 @@ const mostBars = 10;
 
 const maxGroups = { alone: 3, together: 4 } as const;
 
-/** A funnel, and one group of each subject after the other. No column is there twice, and one chart is a share. */
+/** Stages, and one group of each subject after the other. No column is there twice, and one chart is a share. */
 const groupMetrics = (subjects: readonly Subject[]): readonly FirstMetric[] => {
-  const stage = funnelOf(subjects);
+  const stage = stagesOf(subjects);
   const most = (subjects.length === 1 ? maxGroups.alone : maxGroups.together) - (stage === undefined ? 0 : 1);
   const taken: { readonly subject: Subject; readonly group: Group }[] = [];
   const isFree = (one: Group): boolean =>
@@ -308,7 +311,7 @@ const groupMetrics = (subjects: readonly Subject[]): readonly FirstMetric[] => {
   });
   return stage === undefined
     ? charts
-    : [groupMetric(stage.facts, plain(countOf(stage.facts)), ofItsOwn(stage), 'funnel'), ...charts];
+    : [groupMetric(stage.facts, plain(countOf(stage.facts)), ofItsOwn(stage), 'stages'), ...charts];
 };
 
 /** The group as the table itself calls it: the status of tasks by `Status`. */

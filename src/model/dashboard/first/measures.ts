@@ -55,7 +55,7 @@ const isPlainName = (name: string): boolean => /^[a-z_][a-z0-9_]*$/.test(name);
 const worthOf = (facts: TableFacts): Total | undefined => {
   const { tableName } = facts.table;
   const quantity = facts.roles.amounts.find((name) => /^(quantity|qty)$/.test(wordsOf(name).join(' ')));
-  const price = facts.roles.levels.find((name) => /^(unit )?price$/.test(amountName(name).name));
+  const price = facts.roles.levels.find((name) => /^((unit )?price|unit)$/.test(amountName(name).name));
   if (quantity === undefined || price === undefined || ![tableName, quantity, price].every(isPlainName)) return;
   const measure = {
     name: `Revenue${unitOf(facts, price)}`,

@@ -1,6 +1,14 @@
 /** What a column is good for in a chart, from its name and type. Pure. */
-import { isIdentifying, isPerson, isTimeOfRemoval, singularName, wordsOf } from '../../datamart/column-names.js';
-import { type ColumnRef, type Datamart, type DatamartTable, sameColumn, sameTable } from '../../datamart/datamart.js';
+import {
+  addsUp,
+  isIdentifying,
+  isMeasurement,
+  isPerson,
+  isTimeOfRemoval,
+  singularName,
+  wordsOf,
+} from '../../datamart/column-names.js';
+import { type Datamart, type DatamartTable, isKeyColumn } from '../../datamart/datamart.js';
 import { columnKind, type DatatypeKind } from '../../datamart/datatypes.js';
 
 export type Roles = {
@@ -17,16 +25,6 @@ export type Roles = {
 /** Words at the end of names whose values are neither an amount nor a group, beside those of identifiers. */
 const referring = new Set(['ref', 'extension']);
 const isReference = (words: readonly string[]): boolean => isIdentifying(words) || referring.has(words.at(-1) ?? '');
-const summed = new Set(
-  'amount total subtotal revenue cents pence sum quantity qty units count freight cost costs sales sold value fee fees tax paid hours minutes seconds duration size bytes points weight shipping refund profit income spend'.split(
-    ' ',
-  ),
-);
-const averaged = new Set(
-  'price rate discount score rating percent percentage ratio age avg average mean temperature level speed delay margin height width length distance salary'.split(
-    ' ',
-  ),
-);
 const numberless = new Set(
   'year month day week zip postal phone lat lng latitude longitude version sort position rank order priority flag status type'.split(
     ' ',
@@ -73,19 +71,6 @@ export const categoryPlace = (columnName: string, kind: DatatypeKind | undefined
 /** Whether the column names single rows, so that groups of it say nothing. */
 export const namesRows = (columnName: string): boolean => has(wordsOf(columnName), naming);
 
-/** The columns that join tables or identify rows. */
-const isKeyColumn = (column: ColumnRef, { relationships, tenancy }: Datamart, table: DatamartTable): boolean => {
-  const isEnd = relationships.some(({ parent, child }) => sameColumn(parent, column) || sameColumn(child, column));
-  const isMaster =
-    tenancy?.tenancyLevel === 'TABLE' &&
-    sameTable(table, tenancy) &&
-    tenancy.tablePrimaryKeyColumn === column.columnName;
-  return isEnd || isMaster || table.clientColumn === column.columnName;
-};
-
-const isSummed = ({ words }: { readonly words: readonly string[] }): boolean =>
-  has(words, summed) && (!has(words, averaged) || words.includes('total'));
-
 const datePlace = (name: string): number => {
   const words = wordsOf(name);
   if (has(words, lateDates)) return 3;
@@ -94,9 +79,8 @@ const datePlace = (name: string): number => {
 };
 
 export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: readonly string[]): Roles => {
-  const { schemaName, tableName } = table;
   const plain = table.columns
-    .filter(({ columnName }) => !isKeyColumn({ schemaName, tableName, columnName }, datamart, table))
+    .filter(({ columnName }) => !isKeyColumn(datamart, table, columnName))
     .map((column) => ({
       columnName: column.columnName,
       kind: columnKind(column) ?? 'other',
@@ -118,8 +102,8 @@ export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: re
       )
       .toSorted((a, b) => categoryPlace(a.columnName, a.kind) - categoryPlace(b.columnName, b.kind))
       .map(({ columnName }) => columnName),
-    amounts: namesOf(numbers.filter(isSummed)),
-    levels: namesOf(numbers.filter((column) => has(column.words, averaged) && !isSummed(column))),
+    amounts: namesOf(numbers.filter(({ columnName }) => addsUp(columnName))),
+    levels: namesOf(numbers.filter(({ columnName }) => isMeasurement(columnName))),
   };
 };
 

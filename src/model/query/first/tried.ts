@@ -5,6 +5,7 @@ import type { Datamart } from '../../datamart/datamart.js';
 import { Refusal } from '../../refusal.js';
 import type { MetricAnswer } from '../engine.js';
 import type { AskMetric } from './ask.js';
+import { withFunnel } from './stages.js';
 
 export type TriedDashboard = {
   readonly dashboard: FirstDashboard;
@@ -40,7 +41,13 @@ export const tryDashboard = async (
     }),
   );
   return {
-    dashboard: { metrics: metrics.filter(({ metricId }) => answers.has(metricId)), filters },
+    dashboard: {
+      metrics: metrics.flatMap((metric) => {
+        const answer = answers.get(metric.metricId);
+        return answer === undefined ? [] : [withFunnel(metric, answer.rows)];
+      }),
+      filters,
+    },
     answers,
     refused: metrics.flatMap(({ metricId, name }) => {
       const reason = refused.get(metricId);
