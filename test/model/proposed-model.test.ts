@@ -120,6 +120,18 @@ describe('the proposed model', () => {
     }
   });
 
+  test('each column of a kept table is listed, or noted as left out on purpose', () => {
+    const secret = table('app.tasks', 900, { id: 'uuid', project_id: 'uuid > app.Projects', password_hash: 'text' });
+    const tables = saas.map((one) => (one.tableName === 'tasks' ? secret : one));
+    const { datamart } = draftOf(tables, { shared: ['app.users'] });
+    for (const { tableName, columns, leftOut = [] } of datamart.tables) {
+      const known = [...columns.map(({ columnName }) => columnName), ...leftOut];
+      const there = tables.find((one) => one.tableName === tableName)?.columns.map(({ columnName }) => columnName);
+      expect([tableName, known.toSorted()]).toEqual([tableName, there?.toSorted()]);
+    }
+    expect(datamart.tables.find(({ tableName }) => tableName === 'tasks')?.leftOut).toEqual(['password_hash']);
+  });
+
   test('of two ways to people, the one that names them and is never empty stays', () => {
     const { secondWays, datamart } = draftOf(saas, { shared: ['app.users'] });
     expect(secondWays.map(({ relationshipName }) => relationshipName)).toEqual(['tasks.assignee_id']);

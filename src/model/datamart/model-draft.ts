@@ -224,7 +224,11 @@ const withoutUnreadable = (
     full.relationships.some(({ parent, child }) => sameTable(child, table) && among(kept, parent));
   const between = relationships.filter(({ parent, child }) => among(kept, parent) && among(kept, child));
   const single = singleWays(between, { tables, owned: readable, tenancy: full.tenancy });
-  const datamart = { ...full, tables: kept, relationships: single.map(plainRelationship) };
+  const datamart = {
+    ...full,
+    tables: kept.map((table) => withLeftOut(table, tables)),
+    relationships: single.map(plainRelationship),
+  };
   return {
     datamart,
     owned: readable,
@@ -234,6 +238,14 @@ const withoutUnreadable = (
       .map((table) => ({ table, isLookup: isLookup(table), ...whyLeftOut(table, tables, relationships, full, owned) })),
     leftOutColumns: tables.filter((table) => among(kept, table)).flatMap((table) => hiddenColumns(table, datamart)),
   };
+};
+
+/** The table that knows which columns of the database it left out, so that a later comparison does not offer them as new. */
+const withLeftOut = (table: DatamartTable, sources: readonly SourceTable[]): DatamartTable => {
+  const source = sources.find((one) => sameTable(one, table));
+  const listed = new Set(table.columns.map(({ columnName }) => columnName));
+  const leftOut = source?.columns.flatMap(({ columnName }) => (listed.has(columnName) ? [] : [columnName])) ?? [];
+  return leftOut.length === 0 ? table : { ...table, leftOut };
 };
 
 const whyLeftOut = (
