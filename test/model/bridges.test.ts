@@ -249,20 +249,45 @@ describe('what is proposed for a usual schema', () => {
     expect(proposeFor(schema.filter(({ tableName }) => tableName !== 'memberships')).bridges).toEqual([]);
   });
 
-  it('deleted rows and tests are left out, and a column that may be NULL is asked for', () => {
+  it('tests are left out, and what may leave out more than deleted rows is asked for', () => {
+    const users = { schemaName: 'app', tableName: 'users' };
     expect(proposals.baseFilters.map(({ reason: _, ...proposed }) => proposed)).toEqual([
+      { ...users, isCertain: false, filter: { columnName: 'deleted_at', predicate: { kind: 'isNull' } } },
       {
-        ...{ schemaName: 'app', tableName: 'users', isCertain: true },
-        filter: { columnName: 'deleted_at', predicate: { kind: 'isNull' } },
-      },
-      {
-        ...{ schemaName: 'app', tableName: 'users', isCertain: true },
+        ...{ ...users, isCertain: true },
         filter: { columnName: 'is_test', predicate: { kind: 'compare', operator: '=', value: false } },
       },
       {
-        ...{ schemaName: 'app', tableName: 'users', isCertain: false },
+        ...{ ...users, isCertain: false },
         filter: { columnName: 'archived', predicate: { kind: 'compare', operator: '=', value: false } },
       },
     ]);
+  });
+
+  it('deleted people and names stay where rows of other tables are called by them, and deleted facts are left out', () => {
+    const gone = column('deleted_at', 'timestamp', 'date');
+    const thing = (name: string, text: string, references: readonly string[] = []): SourceTable =>
+      sourceTable(
+        name,
+        [id, column(text, 'text', 'text'), gone, ...references.map((to) => column(`${to}_id`, 'bigint', 'integer'))],
+        { foreignKeys: references.map((to) => keyTo(`${to}_id`, to)) },
+      );
+    const found = proposeFor([
+      ...[thing('vets', 'name'), thing('animals', 'name'), thing('rooms', 'name')],
+      ...[thing('visits', 'title', ['vets', 'animals']), thing('notes', 'text', ['visits'])],
+      sourceTable('memberships', [id, column('rooms_id', 'bigint', 'integer')], {
+        foreignKeys: [keyTo('rooms_id', 'rooms')],
+      }),
+    ]).baseFilters;
+    expect(found.map(({ tableName, isCertain }) => [tableName, isCertain])).toEqual([
+      ...[
+        ['vets', false],
+        ['animals', false],
+      ],
+      ...['rooms', 'visits', 'notes'].map((name) => [name, true]),
+    ]);
+    expect(found[0]?.reason).toBe(
+      'deleted_at is empty while a row is in use; rows of visits would lose the names of deleted vets',
+    );
   });
 });

@@ -130,12 +130,17 @@ export const isTimeOfRemoval = (columnName: string): boolean => {
   );
 };
 
-/** Whether a column of this name may mark rows that are deleted or only a test: `is_deleted`, `test`. */
-export const isMarkOfRemoval = (columnName: string): boolean => {
+const marks = (columnName: string, what: ReadonlySet<string>): boolean => {
   const words = wordsOf(columnName);
   const [mark = '', ...others] = words[0] === 'is' ? words.slice(1) : words;
-  return others.length === 0 && (removals.has(mark) || tests.has(mark));
+  return others.length === 0 && what.has(mark);
 };
+
+/** Whether a column of this name may mark rows that are deleted: `is_deleted`. */
+export const isMarkOfRemoval = (columnName: string): boolean => marks(columnName, removals);
+
+/** Whether a column of this name may mark rows that are only a test: `test`. */
+export const isMarkOfTest = (columnName: string): boolean => marks(columnName, tests);
 
 /** How names say that whole numbers are the smallest unit of a currency. */
 const minorUnits: readonly (readonly string[])[] = [['cents'], ['pence'], ['minor', 'units'], ['minor']];

@@ -6,6 +6,7 @@ import {
   dividesPeople,
   identifiedBy,
   isMarkOfRemoval,
+  isMarkOfTest,
   isMembership,
   isPerson,
   isPersonal,
@@ -67,7 +68,7 @@ export type ProposedBridge = TableRef & {
 /** A base filter. The ref is the table. */
 export type ProposedBaseFilter = TableRef & {
   readonly filter: BaseFilter;
-  /** False: to be asked. The column may be NULL, and the filter leaves those rows out too. */
+  /** False: to be asked. The filter also leaves out rows where the column is NULL, or names that other rows need. */
   readonly isCertain: boolean;
   readonly reason: string;
 };
@@ -370,21 +371,45 @@ const bridgeOf = (
   };
 };
 
-/** Base filters by the names of columns: times of deletion, which are NULL while a row is in use, and marks of tests. */
-const proposeBaseFilters = ({ schemaName, tableName, columns }: SourceTable): readonly ProposedBaseFilter[] =>
-  columns.flatMap((column): readonly ProposedBaseFilter[] => {
+/** Whether rows of the table are people, or things that have a name of their own. */
+const hasNames = (table: SourceTable): boolean =>
+  isPerson(table.tableName) || wordsOf(labelColumnOf(table) ?? '').includes('name');
+
+/** The tables whose rows are called by names of this table; memberships only say who belongs to what. */
+const namedBy = (table: SourceTable, relationships: readonly ProposedRelationship[]): readonly string[] =>
+  hasNames(table)
+    ? relationships
+        .filter(({ parent, child }) => sameTable(child, table) && !isMembership(parent.tableName))
+        .map(({ parent }) => parent.tableName)
+    : [];
+
+/**
+ * Base filters by the names of columns: times of deletion, which are NULL while a row is in use, and marks of deletions
+ * and tests. Without its deleted rows, a table of people or names would leave the rows of other tables nameless.
+ */
+const proposeBaseFilters = (
+  table: SourceTable,
+  relationships: readonly ProposedRelationship[],
+): readonly ProposedBaseFilter[] =>
+  table.columns.flatMap((column): readonly ProposedBaseFilter[] => {
     const { columnName, isNullable } = column;
+    const { schemaName, tableName } = table;
+    const [named] = namedBy(table, relationships);
+    const nameless =
+      named === undefined ? '' : `; rows of ${named} would lose the names of deleted ${wordsOf(tableName).join(' ')}`;
     if (isOfKind(column, 'date') && isNullable && isTimeOfRemoval(columnName)) {
-      const reason = `${columnName} is empty while a row is in use`;
+      const reason = `${columnName} is empty while a row is in use${nameless}`;
       const filter: BaseFilter = { columnName, predicate: { kind: 'isNull' } };
-      return [{ schemaName, tableName, filter, isCertain: true, reason }];
+      return [{ schemaName, tableName, filter, isCertain: nameless === '', reason }];
     }
     const isBoolean = isOfKind(column, 'boolean') || mayBeBoolean(column);
-    if (!isBoolean || !isMarkOfRemoval(columnName)) return [];
+    const isRemoval = isMarkOfRemoval(columnName);
+    if (!isBoolean || !(isRemoval || isMarkOfTest(columnName))) return [];
     const filter: BaseFilter = { columnName, predicate: { kind: 'compare', operator: '=', value: false } };
     const nulls = isNullable ? '; rows without a value are left out too' : '';
-    const reason = `${columnName} marks rows that are not to be counted${nulls}`;
-    return [{ schemaName, tableName, filter, isCertain: !isNullable, reason }];
+    const lost = isRemoval ? nameless : '';
+    const reason = `${columnName} marks rows that are not to be counted${nulls}${lost}`;
+    return [{ schemaName, tableName, filter, isCertain: nulls === '' && lost === '', reason }];
   });
 
 /** As `proposeAmounts`, for these tenants; undefined: they are not known. */
@@ -407,7 +432,7 @@ export const proposeFor = (tables: readonly SourceTable[]): SourceProposals => {
     tenantTables,
     clientColumns: proposeClientColumns(tables, relationships, tenantTables),
     bridges: tenantTables.slice(0, 1).flatMap((tenants) => proposeBridges(tables, relationships, tenants)),
-    baseFilters: tables.flatMap(proposeBaseFilters),
+    baseFilters: tables.flatMap((table) => proposeBaseFilters(table, relationships)),
     amounts: amountsFor(tables, relationships, tenantTables[0]),
   };
 };

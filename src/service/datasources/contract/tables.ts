@@ -96,7 +96,9 @@ const proposedBaseFilter = z.object({
   schemaName: z.string(),
   tableName: z.string(),
   filter: baseFilters.element.describe('As `baseFilters` of a table of a datamart takes it.'),
-  isCertain: z.boolean().describe('False: the column may be NULL, and the filter leaves those rows out too.'),
+  isCertain: z
+    .boolean()
+    .describe('False: the filter also leaves out rows where the column is NULL, or names that other rows need.'),
   reason: z.string(),
 });
 
