@@ -3,8 +3,8 @@
  * network. May not decide what a caller sees: it draws what the service answers to that caller.
  */
 import { randomUUID } from 'node:crypto';
-import type { Browser, BrowserContext } from 'playwright-core';
-import type { Renderer, RenderFormat, RenderRequest } from '../../model/guest/render.js';
+import type { Browser, Page } from 'playwright-core';
+import type { Renderer, RenderRequest } from '../../model/guest/render.js';
 import { handled } from '../../model/handled.js';
 import type { Log } from '../../model/log-events.js';
 import { Refusal } from '../../model/refusal.js';
@@ -12,6 +12,7 @@ import { anyOf } from '../../model/signals.js';
 import { DependencyUnavailable } from '../../model/unavailable.js';
 import { BulkheadFull, createBulkhead } from '../../platform/work/bulkhead.js';
 import { drawOn, openPage, type Read, type ReadFile } from './page.js';
+import { printPage } from './paper.js';
 
 export type BrowserStart = {
   /** `bin/give-way.sh`, which starts the browser with a lower priority. */
@@ -149,7 +150,6 @@ const createCounts = (most: number) => {
   };
 };
 
-const margin = { top: '12mm', right: '12mm', bottom: '12mm', left: '12mm' };
 /** The tallest picture, in CSS pixels. */
 const tallest = 8_000;
 
@@ -163,10 +163,8 @@ const contextOptions = ({ caller, format }: RenderRequest) => ({
   reducedMotion: 'reduce' as const,
 });
 
-const fileOf = async (context: BrowserContext, format: RenderFormat, height: number): Promise<Uint8Array> => {
-  const [page] = context.pages();
-  if (page === undefined) throw new Error('the page has gone');
-  if (format === 'pdf') return page.pdf({ format: 'A4', printBackground: true, margin });
+const fileOf = async (page: Page, { format, language }: RenderRequest, height: number): Promise<Uint8Array> => {
+  if (format === 'pdf') return printPage(page, language);
   if (height > tallest) {
     throw new Refusal('INVALID_REQUEST_BODY', 'This is too long for one picture. Choose PDF.', {
       reason: 'picture-too-tall',
@@ -191,7 +189,7 @@ const drawIn = async (browser: Browser, request: RenderRequest, options: Rendere
     if (signal.aborted) stop();
     const work = async (): Promise<Uint8Array> => {
       const page = await opening;
-      return fileOf(context, request.format, await drawOn(page, request, nonce));
+      return fileOf(page, request, await drawOn(page, request, nonce));
     };
     const file = await Promise.race([work(), failed]);
     await request.assertStillGood();

@@ -122,6 +122,16 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
     expect((await renderWith('', { format: 'png' })).subarray(1, 4).toString()).toBe('PNG');
   });
 
+  test.each([
+    ['A4', undefined, '595.91998 842.88'],
+    ['A4', 'de-DE', '595.91998 842.88'],
+    ['A4', 'en', '595.91998 842.88'],
+    ['Letter', 'en-US', '612 792'],
+  ])('prints on %s for readers of %s', async (_, language, box) => {
+    const file = (await renderWith('', language === undefined ? {} : { language })).toString('latin1');
+    expect(/MediaBox \[0 0 ([\d. ]+)\]/.exec(file)?.[1]).toBe(box);
+  });
+
   test('the browser gives way, and whatever it starts later too', async () => {
     const renderer = createRenderer(
       optionsWith('', { executablePath: rendererPath ?? null, niceness: 10, timeoutMs: 100_000 }),
