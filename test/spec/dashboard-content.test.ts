@@ -1,5 +1,6 @@
 /** A dashboard's content is read and replaced; references to its metrics stay valid. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import { columnRef } from '../engine/world.js';
 import { guest, openBoard, openSettings, revenueOf } from './guests.js';
 import { call, cloneBoard, type House, type Input, metricOf, mint, ok, openHouse, refused } from './house.js';
@@ -438,6 +439,37 @@ describe('PUT /data-app/dashboards/content', () => {
     expect(await send([{ ...first, name: 'Other' }, ...rest, added('odd', nowhere)])).toMatch(/sales.nowhere/);
     expect(await send([{ ...first, lineage: ['elsewhere'] }, ...rest])).toMatch(/lineage/);
     expect(await exported('whole')).toBe(before);
+  });
+
+  test('a save is refused for its own faults alone: what broke before can be mended or removed piece by piece', async () => {
+    await openBoard(house, 'half-broken', 'acme');
+    const gone = { underlying: [columnRef('sales.nowhere')] };
+    const selected = { kind: 'sql', chart: { type: 'table' }, dimensions: [{ name: 'amount' }], measures: [] };
+    const sql = { ...added('sql'), definition: { ...selected, sql: 'SELECT amount FROM sales' } };
+    await replace('half-broken', (data) => ({ ...data, metrics: [...data.metrics, added('a'), added('b'), sql] }));
+    const { data: whole } = await read('half-broken');
+    const [a, b, c] = ['a', 'b', 'sql'].map((id) => whole.metrics.find(({ name }) => name === `Metric ${id}`));
+    // The tables changed below the dashboard, and the datamart was saved all the same.
+    await house.stored(async (store) => {
+      for (const { metricId } of [a, b, c].flatMap((one) => one ?? [])) {
+        const metric = await store.metrics.findById(metricId);
+        if (metric === undefined) throw new Error('the metric was written');
+        const broken = metric.definition.kind === 'sql' ? { sql: 'SELECT amount FROM gone' } : gone;
+        await store.metrics.update({ ...metric, definition: { ...metric.definition, ...broken } as MetricDefinition });
+      }
+    });
+    const mended = (data: Data) => data.metrics.map((one) => (one.metricId === a?.metricId ? { ...one, ...a } : one));
+    await replace('half-broken', (data) => ({ ...data, metrics: mended(data) }));
+    const { data, digest } = await read('half-broken');
+    expect(data.metrics.filter(({ definition }) => JSON.stringify(definition).includes('nowhere'))).toHaveLength(1);
+    const content = { ...data, metrics: [...data.metrics, added('new', { limit: 3, ...gone })] };
+    const input = { dashboardId: 'half-broken', workspaceName, content, expectedDigest: digest };
+    const message = await refused('replaceDashboardContent INVALID_DASHBOARD_DATA', house, input);
+    expect(message).toMatch(/datamart "\w+": metrics\["new"\]: [^;]*sales\.nowhere/);
+    expect(message).not.toContain(b?.metricId);
+    await replace('half-broken', without('Metric b'));
+    await replace('half-broken', without('Metric sql'));
+    expect((await read('half-broken')).data.metrics.map(({ name }) => name)).toContain('Metric a');
   });
 
   test("refused for another data app's key, another workspace, no credential, and an invalid digest", async () => {

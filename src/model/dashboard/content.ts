@@ -21,10 +21,15 @@ const fewest = (datamarts: readonly Datamart[], faultsFor: (datamart: Datamart) 
 export type Written = {
   readonly isNewMetric: (definition: MetricDefinition) => boolean;
   readonly isNewFilter: (filter: DashboardFilter) => boolean;
+  /**
+   * Whether a stored part may also name tables and columns that the datamart does not have any more. So each part of a
+   * dashboard can be mended or removed by itself. A copy may not: it is made for another tenant or schema.
+   */
+  readonly mayStayBroken: boolean;
 };
 
-export const allWritten: Written = { isNewMetric: () => true, isNewFilter: () => true };
-export const nothingWritten: Written = { isNewMetric: () => false, isNewFilter: () => false };
+export const allWritten: Written = { isNewMetric: () => true, isNewFilter: () => true, mayStayBroken: false };
+export const nothingWritten: Written = { isNewMetric: () => false, isNewFilter: () => false, mayStayBroken: false };
 
 /**
  * Returns all faults of the content for these datamarts, each with its place. Empty if the content can be used. Each
@@ -33,8 +38,9 @@ export const nothingWritten: Written = { isNewMetric: () => false, isNewFilter: 
 export const contentFaults = (
   content: DashboardContent,
   datamarts: readonly Datamart[],
-  { isNewMetric, isNewFilter }: Written = allWritten,
+  { isNewMetric, isNewFilter, mayStayBroken }: Written = allWritten,
 ): readonly string[] => {
+  const isChecked = (isNew: boolean): boolean => isNew || !mayStayBroken;
   const faultsOf = (definition: MetricDefinition) => (datamart: Datamart) => [
     ...definitionFaults(definition, datamart),
     ...(isNewMetric(definition)
@@ -47,19 +53,23 @@ export const contentFaults = (
     ...content.metrics
       .filter((metric) => lineageOfCopy(metric).length > maxLineage)
       .map(({ metricId }) => `metrics["${metricId}"]: it was copied more than ${maxLineage} times`),
-    ...content.metrics.flatMap(({ metricId, definition }) =>
-      fewest(datamarts, faultsOf(definition)).map((fault) => `metrics["${metricId}"]: ${fault}`),
-    ),
+    ...content.metrics
+      .filter(({ definition }) => isChecked(isNewMetric(definition)))
+      .flatMap(({ metricId, definition }) =>
+        fewest(datamarts, faultsOf(definition)).map((fault) => `metrics["${metricId}"]: ${fault}`),
+      ),
     ...content.layout
       .filter(({ metricId }) => !ids.includes(metricId))
       .map(({ metricId }) => `layout: a card names "${metricId}", which is not among the metrics`),
     ...tileFaults(content.tiles ?? []),
     ...repeated(content.filters.map(({ name }) => name)).map((name) => `filters: "${name}" occurs twice`),
-    ...content.filters.flatMap(({ name, applyOnTables }) =>
-      applyOnTables
-        .filter((ref) => datamarts.every((datamart) => findColumn(datamart, ref) === undefined))
-        .map((ref) => `filters["${name}"]: the datamart has no column ${written(ref)}`),
-    ),
+    ...content.filters
+      .filter((filter) => isChecked(isNewFilter(filter)))
+      .flatMap(({ name, applyOnTables }) =>
+        applyOnTables
+          .filter((ref) => datamarts.every((datamart) => findColumn(datamart, ref) === undefined))
+          .map((ref) => `filters["${name}"]: the datamart has no column ${written(ref)}`),
+      ),
     ...content.filters.filter(isNewFilter).flatMap((filter) => dashboardFilterTypeFaults(filter, datamarts)),
   ];
 };

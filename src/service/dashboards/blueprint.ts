@@ -18,7 +18,7 @@ import type { DatasourceType, Workspace } from '../../model/organization.js';
 import type { Ids } from '../../model/ports.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
-import { contentSqlFaults } from '../datamarts/sql-faults.js';
+import { sqlPartFaults } from '../datamarts/sql-faults.js';
 import type { Store } from '../store/store.js';
 
 type FaultCode = 'TEMPLATE_DASHBOARD_ERROR' | 'INVALID_DASHBOARD_DATA';
@@ -68,15 +68,29 @@ const dialectOf = async (store: Store, datamarts: readonly Datamart[]): Promise<
 
 type Deps = { readonly store: Store; readonly sqlRewriter: SqlRewriter };
 
+/** Whether the SQL at a place such as `metrics[2].definition.sql` has to fit, as `contentFaults` says it of its metric. */
+const isCheckedIn = (
+  { metrics, filters }: DashboardContent,
+  { isNewMetric, isNewFilter, mayStayBroken }: Written,
+): ((place: string) => boolean) => {
+  const checked = new Set([
+    ...metrics.flatMap(({ definition }, at) => (isNewMetric(definition) ? [`metrics[${at}]`] : [])),
+    ...filters.flatMap((filter, at) => (isNewFilter(filter) ? [`filters[${at}]`] : [])),
+  ]);
+  return (place) => !mayStayBroken || checked.has(place.replace(/\..*$/, ''));
+};
+
 const moveSql = async (
   { store, sqlRewriter }: Deps,
   content: DashboardContent,
   pairs: readonly SchemaPair[],
   datamarts: readonly Datamart[],
   code: FaultCode,
+  written: Written,
 ): Promise<DashboardContent> => {
-  const all = [...listSql(content)];
-  if (listSqlParts(content).length === 0) return content;
+  const isChecked = isCheckedIn(content, written);
+  const all = [...listSql(content)].filter(([place]) => isChecked(place));
+  if (!listSqlParts(content).some(({ place }) => isChecked(place))) return content;
   const dialect = await dialectOf(store, datamarts);
   const rewritten = new Map<string, string>();
   const faults: string[] = [];
@@ -90,7 +104,8 @@ const moveSql = async (
   }
   const replaced = replaceSql(content, rewritten);
   if (faults.length === 0 && dialect !== undefined) {
-    faults.push(...(await contentSqlFaults(sqlRewriter, dialect, datamarts, replaced)));
+    const parts = listSqlParts(replaced).filter(({ place }) => isChecked(place));
+    faults.push(...(await sqlPartFaults(sqlRewriter, dialect, datamarts, parts)));
   }
   if (faults.length > 0) refuseContent(code, 'SQL of the dashboard cannot be used', faults);
   return replaced;
@@ -112,7 +127,7 @@ export const moveContent = async (
   const faults = contentFaults(moved, datamarts, written);
   const names = datamarts.map(({ name }) => JSON.stringify(name)).join(', ');
   if (faults.length > 0) refuseContent(code, `The dashboard does not fit datamart ${names}`, faults);
-  return moveSql(deps, moved, pairs, datamarts, code);
+  return moveSql(deps, moved, pairs, datamarts, code, written);
 };
 
 export type Template = { readonly dashboard: Dashboard; readonly content: DashboardContent };

@@ -2,8 +2,7 @@
  * Checks the host's SQL when it is saved. SQL that the engine would refuse in a query is refused at once, with its
  * place.
  */
-import { listSqlParts, type SqlPart } from '../../model/dashboard/content-sql.js';
-import type { DashboardContent } from '../../model/dashboard/dashboard.js';
+import type { SqlPart } from '../../model/dashboard/content-sql.js';
 import type { Datamart } from '../../model/datamart/datamart.js';
 import type { TableDraft } from '../../model/datamart/tables.js';
 import type { DatasourceType } from '../../model/organization.js';
@@ -53,14 +52,6 @@ export const sqlPartFaults = async (
   for (const part of parts) faults.push(...(await faultsOfPart(checks, dialect, datamarts, part)));
   return faults;
 };
-
-/** Returns all faults of the content's SQL, each with its place. */
-export const contentSqlFaults = (
-  checks: Checks,
-  dialect: DatasourceType,
-  datamarts: readonly Datamart[],
-  content: DashboardContent,
-): Promise<readonly string[]> => sqlPartFaults(checks, dialect, datamarts, listSqlParts(content));
 
 /**
  * Returns all faults of the custom columns of a datamart's tables. An expression may use only columns of its own table.

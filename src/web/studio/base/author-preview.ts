@@ -9,6 +9,10 @@ type Authored = { readonly view: string; readonly dashboardId: string; readonly 
 export const describeAuthored = async (api: Api, authored: Authored, signal: AbortSignal): Promise<string> =>
   (await api.command('metric-statement', authored as CommandInput<'metric-statement'>, signal)).sql;
 
+/** A failure of Studio as the elements show it: with its message. */
+export const toGuestError = (error: unknown): unknown =>
+  error instanceof StudioError ? new GuestError(error.code, error.message, error.status, error) : error;
+
 /** Throws GuestError, which the elements know. `ended` is called if the view has ended. */
 export const askAuthored = async (
   api: Api,
@@ -25,8 +29,7 @@ export const askAuthored = async (
     if (answer === undefined) throw new GuestError('UNREADABLE_ANSWER', 'The answer can’t be read.', 200);
     return answer;
   } catch (error) {
-    if (!(error instanceof StudioError)) throw error;
-    if (error.code === 'TOKEN_EXPIRED') ended();
-    throw new GuestError(error.code, error.message, error.status, error);
+    if (error instanceof StudioError && error.code === 'TOKEN_EXPIRED') ended();
+    throw toGuestError(error);
   }
 };

@@ -41,7 +41,10 @@ const write = async ({ api, template, ask }: Place, base: Content, next: Templat
     } catch (error) {
       if (!(error instanceof StudioError) || error.code !== 'DASHBOARD_CHANGED') throw error;
       const merged = await ask((choices) => mergeContent(api, template, base.data, next, choices));
-      if (merged === null) throw new Error('Your change is not saved. The dashboard is as the other author left it.');
+      if (merged === null) {
+        const told = 'Your change is not saved. The dashboard is as the other author left it.';
+        throw new StudioError(error.code, told, error.status);
+      }
       ({ data, digest } = merged);
       before = await readContent(api, template);
     }

@@ -8,7 +8,7 @@ import { createLatest } from '../../base/latest.js';
 import { type Draft, definitionOf, draftOf, wholeOf } from '../../editor/draft.js';
 import type { Authoring, InitialMetric, SaveMetric } from '../../editor/panel.js';
 import type { Api, View } from '../base/api.js';
-import { askAuthored, describeAuthored } from '../base/author-preview.js';
+import { askAuthored, describeAuthored, toGuestError } from '../base/author-preview.js';
 import { placeOfPath, readPlacedJson } from '../base/placed-json.js';
 import { textOf } from '../base/screen.js';
 import { type CodeFault, placeOf } from '../base/sql-faults.js';
@@ -76,7 +76,10 @@ class MetricEditor extends LitElement {
   override render(): TemplateResult {
     const { view } = this;
     this.#authoring ??= {
-      save: (metric, signal) => this.save(metric, signal),
+      save: (metric, signal) =>
+        this.save(metric, signal).catch((error: unknown) => {
+          throw toGuestError(error);
+        }),
       preview: (body, signal) => askAuthored(this.api, this.view, body, signal, () => this.#ended()),
       tabs,
       drafted: (draft, propose) => this.#drafted(draft, propose),
