@@ -200,7 +200,10 @@ export class ChartView extends LitElement {
   override render() {
     const { problem, picture } = this;
     if (problem !== undefined) return this.#problem(problem);
-    if (this.family === undefined) return loadingState(this.format.text('Loading {name}', { name: this.metric.name }));
+    if (this.family === undefined) {
+      const { name, chart } = this.metric;
+      return loadingState(this.format.text('Loading {name}', { name }), chart.type);
+    }
     const ofAnswer = [truncationNote(this.answer, this.format), overlapNote(this.answer, this.format)];
     const notes = [...ofAnswer.filter((note) => note !== null), ...(picture?.notes ?? [])];
     return html`<div class="frame">

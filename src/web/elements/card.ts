@@ -222,7 +222,7 @@ export class MetricCard extends LitElement {
         error.code === 'PART_MISSING',
       );
     }
-    if (answer === undefined) return loadingState(text('Loading {name}', { name }));
+    if (answer === undefined) return loadingState(text('Loading {name}', { name }), chart.type);
     if (answer.rows.length === 0) return emptyState(text('No data for these filters'));
     const { kind } = rendererOf(chart.type);
     if (this.#needsControls && this.controlsFailure !== undefined && !this.#hasControls) {
