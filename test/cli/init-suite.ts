@@ -165,10 +165,13 @@ export const stop = async (serving: Serving | undefined): Promise<void> => {
   if (serving !== undefined && serving.child.exitCode === null) await once(serving.child, 'close');
 };
 
-export const loginAt = async (folder: string, url: string, claims: object, from = origin, body: object = {}) => {
+const sessionOf = async (folder: string, claims: object): Promise<string> => {
   const { GUESTLIST_HOST_JWT_SECRET: secret = '' } = parseEnv(await readFile(join(folder, 'guestlist.env'), 'utf8'));
-  return openWith(url, jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 }), from, body);
+  return jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 });
 };
+
+export const loginAt = async (folder: string, url: string, claims: object, from = origin, body: object = {}) =>
+  openWith(url, await sessionOf(folder, claims), from, body);
 
 type EmbedTokenAnswer = {
   readonly token: string;
@@ -185,9 +188,12 @@ export const openWith = (url: string, session: string, from = origin, body: obje
   });
 
 type AnswerRow = Readonly<Record<string, unknown>>;
+export const readMetrics = async (folder: string, url: string, claims: object, from = origin, asked: object = {}) =>
+  readMetricsWith(url, await sessionOf(folder, claims), from, asked);
+
 /** The rows of every metric of the first dashboard, by the metric's name. */
-export const readMetrics = async (folder: string, url: string, claims: object, from = origin, asked: object = {}) => {
-  const { status, body, headers } = await loginAt(folder, url, claims, from, asked);
+export const readMetricsWith = async (url: string, session: string, from: string, asked: object = {}) => {
+  const { status, body, headers } = await openWith(url, session, from, asked);
   expect([status, headers.get('access-control-allow-origin')]).toEqual([200, from]);
   const id = body.embeds[0]?.id ?? '';
   const dashboard = await get<{ data: { metrics: { metricId: string; name: string }[] } }>(

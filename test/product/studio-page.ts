@@ -39,7 +39,10 @@ export const openStudioPage = async (browser: Browser, { url }: Product, link: s
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
-  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && faults.push(`${message.text()} ${message.location().url}`),
+  );
   page.on('request', (asked) => new URL(asked.url()).origin === url || faults.push(asked.url()));
   await page.goto(link);
   await page.getByRole('heading', { name: 'Overview' }).waitFor();

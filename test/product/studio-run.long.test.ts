@@ -188,7 +188,7 @@ describe.skipIf(!isPossible)('Studio from nothing to 50 tenants', { timeout: 600
       await hand.press(button('Create it'));
       await page.getByText('The data app shop is there.').waitFor();
 
-      await hand.press(link('Connect a database'));
+      await hand.press(link('Sources'));
       await page.getByRole('heading', { name: 'Sources' }).waitFor();
       await hand.press(link('Connect a database'));
       const { hostname, port, username, password, pathname } = new URL(database.url);

@@ -896,6 +896,8 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     'sources',
     'sources/flights',
     'sources/new',
+    'start',
+    'start/flights',
     'models',
     'models/flights',
     'models/new?source=flights',

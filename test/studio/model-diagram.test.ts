@@ -199,7 +199,7 @@ describe('a new model', () => {
       ...{ columnName, datatype: 'BIGINT', kind: 'integer' as const, isNullable: false },
     })),
   });
-  const draft: ModelDraft = proposedModel({
+  const catalogue: Parameters<typeof proposedModel>[0] = {
     ...{ name: 'shop', datasourceType: 'DUCKDB', tableCount: 2 },
     tables: [source('clients', ['id', 'full_name'], ['id']), source('orders', ['id', 'client'], ['id'])],
     proposals: {
@@ -220,13 +220,15 @@ describe('a new model', () => {
       baseFilters: [],
       amounts: [],
     },
-  });
+  };
+  const draft = proposedModel(catalogue);
   const states = (of: ModelDraft) => tenancyOf(storedOf(of), keysOfDraft(of)).map(stateOf);
 
   test('is shown as it will be saved, and its colours follow each choice', () => {
-    expect(states(draft)).toEqual(['owned', 'nobody’s']);
-    expect(states(withTable(draft, 'main.orders', { ownership: { kind: 'shared' } }))).toEqual(['owned', 'shared']);
-    expect(states(withTable(draft, 'main.orders', { isUsed: false }))).toEqual(['owned']);
+    expect(states(draft)).toEqual(['owned']);
+    const used = withTable(draft, 'main.orders', { isUsed: true });
+    expect(states(used)).toEqual(['owned', 'nobody’s']);
+    expect(states(withTable(used, 'main.orders', { ownership: { kind: 'shared' } }))).toEqual(['owned', 'shared']);
     const joined = {
       ...leads('main.orders.client', 'main.clients.id'),
       ...ends('main.orders', 'client', 'main.clients', 'id'),
@@ -235,6 +237,25 @@ describe('a new model', () => {
     expect(states(drawn)).toEqual(['owned', 'derived']);
     expect(bodyOf(drawn)).toMatchObject({ relationships: [ends('main.orders', 'client', 'main.clients', 'id')] });
     expect(storedOf(draft).datamartTables[0]?.datamartTableColumns[1]?.label).toBe('Full name');
+  });
+
+  test('leaves out a table that nobody would own, with the reason, and columns named like secrets', () => {
+    const reason = 'no column and no foreign key says which tenant its rows belong to';
+    expect(draft.tables.map(({ isUsed, leftOut }) => [isUsed, leftOut])).toEqual([
+      [true, null],
+      [false, reason],
+    ]);
+    const { proposals: _, ...kept } = catalogue;
+    const secret = source('clients', ['id', 'full_name', 'password_hash'], ['id']);
+    const own = proposedModel({ ...kept, tables: [secret], proposals: catalogue.proposals });
+    expect(bodyOf(own).tableList[0]?.columns.map(({ name }) => name)).toEqual(['id', 'full_name']);
+    expect(own.tables[0]?.hidden).toEqual([{ columnName: 'password_hash', reason: 'named like a secret' }]);
+  });
+
+  test('proposes which tables are used anew when another table lists the tenants', () => {
+    const other = withTenants(draft, 'main.orders');
+    expect(other.tables.map(({ isUsed }) => isUsed)).toEqual([false, true]);
+    expect(states(other)).toEqual(['owned']);
   });
 
   test('takes certain base filters, and people only when a person says what tenants read of them', () => {
@@ -301,8 +322,8 @@ describe('a new model', () => {
       },
     });
     const columnsOf = (of: ModelDraft) => {
-      const columns = bodyOf(of).tableList[1]?.columns.slice(1);
-      const stored = storedOf(of).datamartTables[1]?.datamartTableColumns.slice(1);
+      const columns = bodyOf(of).tableList.at(-1)?.columns.slice(1);
+      const stored = storedOf(of).datamartTables.at(-1)?.datamartTableColumns.slice(1);
       expect(stored?.map(({ numbers, label }) => [label, numbers ?? undefined])).toEqual(
         columns?.map(({ numbers, label }) => [label, numbers]),
       );
@@ -314,11 +335,13 @@ describe('a new model', () => {
       label: 'Total',
       numbers: { scale: 2, currency: { tenantColumn: 'currency' } },
     };
-    expect(columnsOf(proposed)).toEqual([total, paid]);
+    // Its rows have no tenant yet.
+    const owned = withTable(proposed, 'main.orders', { isUsed: true });
+    expect(columnsOf(owned)).toEqual([total, paid]);
     const whole = { ...total, numbers: { scale: 2 } };
-    expect(columnsOf(withTable(proposed, 'main.orders', { ownership: { kind: 'shared' } }))).toEqual([whole, paid]);
-    expect(columnsOf(withTenants(proposed, 'main.orders'))).toEqual([whole, paid]);
-    expect(columnsOf(withAmountUsed(proposed, 'main.orders', 0, false))).toEqual([
+    expect(columnsOf(withTable(owned, 'main.orders', { ownership: { kind: 'shared' } }))).toEqual([whole, paid]);
+    expect(columnsOf(withTenants(owned, 'main.orders'))).toEqual([whole, paid]);
+    expect(columnsOf(withAmountUsed(owned, 'main.orders', 0, false))).toEqual([
       { name: 'total_cents', label: 'Total cents' },
       paid,
     ]);

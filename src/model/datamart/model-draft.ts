@@ -116,6 +116,15 @@ const reasons: Readonly<Record<string, string>> = {
   'key-within-client': 'its relationship joins by a key that is unique within one tenant only',
   cycle: 'its relationships lead in a circle and to no tenant',
 };
+/** In few words, why nobody owns the rows of a table. */
+export const whyNobodys = ({
+  reason,
+  message,
+}: {
+  readonly reason: string | null;
+  readonly message: string | null;
+}): string => (reason === null ? undefined : reasons[reason]) ?? message ?? '';
+
 /** Whether rows of the table are people, or tell about them: no list for all tenants, whatever refers to it. */
 const isAboutPeople = ({ tableName, columns }: SourceTable): boolean =>
   isPerson(tableName) || columns.some(({ columnName }) => isContact(columnName));
@@ -269,7 +278,7 @@ const whyLeftOut = (
     };
   }
   return {
-    reason: reasons[tenancy.reason] ?? tenancy.message,
+    reason: whyNobodys(tenancy),
     mayHaveTenants: !tenantless.has(tenancy.reason) || isAboutPeople(table),
     isOpen: tenancy.reason === 'several-paths',
     ways: tenancy.reason === 'several-paths' ? waysToTenant(table, from, tables, owned) : [],

@@ -12,6 +12,7 @@ import './parts/view-as.js';
 /** Each screen is a chunk, loaded when it is first opened. */
 const screens: Readonly<Record<ScreenName, () => Promise<unknown>>> = {
   overview: () => import('./screens/overview.js'),
+  start: () => import('./screens/start.js'),
   sources: () => import('./screens/sources.js'),
   model: () => import('./screens/model.js'),
   dashboards: () => import('./screens/dashboards.js'),

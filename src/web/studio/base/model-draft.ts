@@ -1,9 +1,10 @@
 /** A new model as it is being described: pure functions from what a source has to what the service takes. */
+import { whyHidden, whyNobodys } from '../../../model/datamart/model-draft.js';
 import { amountsWithin } from '../../../model/datamart/money.js';
 import type { OperationInput } from './api.js';
 import type { Relationship } from './model-edit.js';
 import { plainColumn, type StoredModel } from './model-edit.js';
-import { type Keys, keysOf } from './model-tenancy.js';
+import { type Keys, keysOf, tenancyOf } from './model-tenancy.js';
 import type { Catalogue, SourceTable } from './source-tables.js';
 
 type Proposals = Catalogue['proposals'];
@@ -19,10 +20,15 @@ export type Ownership =
 export type TableDraft = {
   readonly table: SourceTable;
   readonly isUsed: boolean;
+  /** Why a new model does not use the table: nobody owns its rows. Null: nothing was found against it. */
+  readonly leftOut: string | null;
+  /** Columns that a new model leaves out, with the reason: secrets, and what charts cannot show. */
+  readonly hidden: readonly { readonly columnName: string; readonly reason: string }[];
   readonly label: string;
   readonly ownership: Ownership;
   /** The relationship that says whose the rows are, where several lead to a tenant. */
   readonly tenancyPath: string | null;
+  readonly pathReason: string | null;
   /** How several tenants could read the rows, as the service proposes it. Never taken without a person's word. */
   readonly bridge: Proposals['bridges'][number] | null;
   readonly baseFilters: readonly (Proposals['baseFilters'][number] & { readonly isUsed: boolean })[];
@@ -57,8 +63,32 @@ const labelOf = (name: string): string => {
   return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1);
 };
 
+const hiddenIn = ({ columns }: SourceTable): TableDraft['hidden'] =>
+  columns.flatMap((column) => {
+    const reason = whyHidden(column);
+    return reason === null ? [] : [{ columnName: column.columnName, reason }];
+  });
+
+/** Uses every table whose rows somebody owns. The others are left out, so that the model can be made as it is proposed. */
+const settled = (draft: ModelDraft): ModelDraft => {
+  const whole = { ...draft, tables: draft.tables.map((one) => ({ ...one, isUsed: true, leftOut: null })) };
+  if (draft.tenants === null) return whole;
+  const reasons = new Map(
+    tenancyOf(storedOf(whole), keysOfDraft(whole)).flatMap((one) =>
+      one.kind === 'unreadable' ? [[one.table, whyNobodys(one)] as const] : [],
+    ),
+  );
+  const leftOutOf = ({ table }: TableDraft): string | null => reasons.get(qualified(table)) ?? null;
+  return {
+    ...whole,
+    tables: whole.tables.map((one) => ({ ...one, leftOut: leftOutOf(one), isUsed: leftOutOf(one) === null })),
+  };
+};
+
 /** The first draft: what the service proposes. Nothing is shared unless a person says so. */
-export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraft => {
+export const proposedModel = (catalogue: Catalogue): ModelDraft => settled(everythingUsed(catalogue));
+
+const everythingUsed = ({ name, tables, proposals }: Catalogue): ModelDraft => {
   const [tenant] = proposals.tenantTables;
   const owned = new Map(
     proposals.clientColumns
@@ -71,7 +101,7 @@ export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraf
     const column = owned.get(qualified(table));
     return column === undefined ? { kind: 'related' } : { kind: 'column', column };
   };
-  const paths = new Map(proposals.tenancyPaths.map((one) => [qualified(one), one.tenancyPath]));
+  const paths = new Map(proposals.tenancyPaths.map((one) => [qualified(one), one]));
   return {
     source: name,
     name,
@@ -82,10 +112,11 @@ export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraf
     proposedTenants: tenant ?? null,
     tables: tables.map((table) => ({
       table,
-      isUsed: true,
+      ...{ isUsed: true, leftOut: null, hidden: hiddenIn(table) },
       label: labelOf(table.tableName),
       ownership: ownershipOf(table),
-      tenancyPath: paths.get(qualified(table)) ?? null,
+      tenancyPath: paths.get(qualified(table))?.tenancyPath ?? null,
+      pathReason: paths.get(qualified(table))?.reason ?? null,
       bridge: proposals.bridges.find((one) => qualified(one) === qualified(table)) ?? null,
       baseFilters: proposals.baseFilters
         .filter((one) => qualified(one) === qualified(table))
@@ -118,13 +149,13 @@ export const storedOf = (draft: ModelDraft): StoredModel => {
             tableClientNameColumn: draft.tenants.name,
             tablePrimaryKeyColumn: draft.tenants.key,
           },
-    datamartTables: used.map(({ table, label, ownership, tenancyPath, baseFilters, amounts }) => ({
+    datamartTables: used.map(({ table, hidden, label, ownership, tenancyPath, baseFilters, amounts }) => ({
       ...{ schemaName: table.schemaName, tableName: table.tableName, label },
       clientColumn: ownership.kind === 'column' ? ownership.column : null,
       ...rowsOf({ ownership, baseFilters }),
       tenancyPath: ownership.kind === 'related' ? tenancyPath : null,
       ...{ isHide: false, wildcard: null },
-      datamartTableColumns: table.columns.map(({ columnName, datatype }) => ({
+      datamartTableColumns: shownColumns(draft, { table, hidden, ownership }).map(({ columnName, datatype }) => ({
         ...plainColumn,
         ...{ columnName, datatype },
         ...wordsOf(columnName, amountsOf(draft, { ownership, amounts })),
@@ -138,6 +169,25 @@ export const storedOf = (draft: ModelDraft): StoredModel => {
       .map(({ relationship }) => ({ ...relationship, join: null })),
     sharedTables: used.filter(({ ownership }) => ownership.kind === 'shared').map(({ table }) => qualified(table)),
   };
+};
+
+/** The columns without hidden ones that nothing needs: joins and tenancy may be by columns of any type. */
+const shownColumns = (
+  { relationships, tenants }: Pick<ModelDraft, 'relationships' | 'tenants'>,
+  { table, hidden, ownership }: Pick<TableDraft, 'table' | 'hidden' | 'ownership'>,
+): SourceTable['columns'] => {
+  const name = qualified(table);
+  const needed = new Set([
+    ...relationships.flatMap(({ relationship: one }) => [
+      ...(one.parentTableName === name ? [one.parentColumnName] : []),
+      ...(one.childTableName === name ? [one.childColumnName] : []),
+    ]),
+    ...(tenants?.table === name ? [tenants.key, tenants.name] : []),
+    ...(ownership.kind === 'column' ? [ownership.column] : []),
+    ...(ownership.kind === 'through' ? ownership.through.columns : []),
+  ]);
+  const isHidden = (columnName: string): boolean => hidden.some((one) => one.columnName === columnName);
+  return table.columns.filter(({ columnName }) => needed.has(columnName) || !isHidden(columnName));
 };
 
 /**
@@ -210,6 +260,10 @@ export const keysOfDraft = ({ tables }: ModelDraft): Keys => keysOf({ tables: ta
 /** The draft with a relationship that a person added, whose tables are then used. */
 export const withDrawn = (draft: ModelDraft, relationship: Relationship): ModelDraft => ({
   ...draft,
+  tables: draft.tables.map((one) => {
+    const isEnd = [relationship.parentTableName, relationship.childTableName].includes(qualified(one.table));
+    return isEnd ? { ...one, isUsed: true } : one;
+  }),
   relationships: [...draft.relationships, { relationship, reason: 'You connected these columns', isUsed: true }],
 });
 
@@ -241,14 +295,14 @@ export const bodyOf = (draft: ModelDraft): OperationInput<'createDatamart'> => {
   return {
     name: draft.name.trim(),
     datasourceName: draft.source,
-    tableList: used.map(({ table, label, ownership, tenancyPath, baseFilters, amounts }) => ({
+    tableList: used.map(({ table, hidden, label, ownership, tenancyPath, baseFilters, amounts }) => ({
       name: table.tableName,
       schemaName: table.schemaName,
       label,
       ...(ownership.kind === 'column' ? { clientColumn: ownership.column } : {}),
       ...(ownership.kind === 'related' && tenancyPath !== null ? { tenancyPath } : {}),
       ...rowsOf({ ownership, baseFilters }),
-      columns: table.columns.map(({ columnName }) => ({
+      columns: shownColumns(draft, { table, hidden, ownership }).map(({ columnName }) => ({
         name: columnName,
         ...wordsOf(columnName, amountsOf(draft, { ownership, amounts })),
       })),
@@ -281,12 +335,15 @@ export const withTable = (draft: ModelDraft, name: string, change: Partial<Omit<
   tables: draft.tables.map((one) => (qualified(one.table) === name ? { ...one, ...change } : one)),
 });
 
-/** The draft with another table of tenants, whose key says whose its rows are. */
+/** The draft with another table of tenants, whose key says whose its rows are. Which tables are used is proposed anew. */
 export const withTenants = (draft: ModelDraft, name: string): ModelDraft => {
   const table = draft.tables.find((one) => qualified(one.table) === name)?.table;
   if (table === undefined) return { ...draft, tenants: null };
   const [key = table.columns[0]?.columnName ?? ''] = table.primaryKey;
   const text = table.columns.find(({ columnName, kind }) => kind === 'text' && /name|title|label/i.test(columnName));
   const tenants = { table: name, key, name: text?.columnName ?? key };
-  return withTable({ ...draft, tenants }, name, { ownership: { kind: 'column', column: key } });
+  // The key of the former table of tenants says nothing of these.
+  const former =
+    draft.tenants === null ? draft : withTable(draft, draft.tenants.table, { ownership: { kind: 'related' } });
+  return settled(withTable({ ...former, tenants }, name, { ownership: { kind: 'column', column: key } }));
 };

@@ -32,6 +32,7 @@ export const routes = {
   replaceDashboardContent: 'PUT data-app/dashboards/content',
   mergeDashboardContent: 'POST data-app/dashboards/content/merge',
   proposeDashboardContent: 'POST data-app/dashboards/content/propose',
+  draftDashboardContent: 'POST data-app/dashboards/content/draft',
   tryDashboardContent: 'POST data-app/dashboards/content/try',
   listTemplateSchedules: 'GET data-app/schedules',
   createTemplateSchedule: 'POST data-app/schedules',

@@ -20,6 +20,7 @@ const everybody = ['author', 'publisher', 'support', 'auditor'] as const;
 
 export const entries = [
   { screen: 'overview', title: 'Overview', path: '', group: null, roles: everybody },
+  { screen: 'start', title: 'Add your data', path: 'start', group: 'Build', roles: ['author'] },
   { screen: 'sources', title: 'Sources', path: 'sources', group: 'Build', roles: everybody },
   { screen: 'model', title: 'Models', path: 'models', group: 'Build', roles: everybody },
   { screen: 'dashboards', title: 'Dashboards', path: 'dashboards', group: 'Build', roles: everybody },

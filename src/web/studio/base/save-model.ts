@@ -1,5 +1,6 @@
 /** Reads what a model says in words, and saves a model with its words. Neither is written over what others wrote. */
 import { type Api, StudioError } from './api.js';
+import { bodyOf, type ModelDraft } from './model-draft.js';
 import { changeOf, type StoredModel } from './model-edit.js';
 import { type Described, type Notes, notesChange } from './model-notes.js';
 
@@ -89,4 +90,13 @@ export const saveModel = async (api: Api, before: Saved, after: Described): Prom
     const areTablesSaved = saved.model === after.model && saved.updatedAt !== after.model.updatedAt;
     throw areTablesSaved ? partly(saved, error) : orStale(error);
   }
+};
+
+/** Creates the model of a draft. A workspace of the same name makes it one that dashboards can be built on. */
+export const createModel = async (api: Api, draft: ModelDraft): Promise<void> => {
+  const name = draft.name.trim();
+  await api.call('createDatamart', bodyOf(draft));
+  const { data } = await api.call('listWorkspaces', {});
+  if (!data.some((workspace) => workspace.name === name))
+    await api.call('createWorkspace', { name, connectionType: 'DATAMART', datamartName: name });
 };

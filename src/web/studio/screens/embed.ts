@@ -1,8 +1,9 @@
 /** The lines that a host's page needs, with this installation's own origin. */
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, type TemplateResult } from 'lit';
+import '../parts/embed-code.js';
 import '../parts/session-test.js';
-import { type EmbedFacts, linesOf, pageKinds } from '../base/embed-lines.js';
-import { addressChoice, link } from '../base/kit.js';
+import type { EmbedFacts } from '../base/embed-lines.js';
+import { link } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import type { PolicyFacts } from '../base/viewer.js';
@@ -10,46 +11,6 @@ import type { PolicyFacts } from '../base/viewer.js';
 type Data = {
   readonly templates: PolicyFacts['templates'];
   readonly facts: EmbedFacts;
-};
-
-/** What the lines may be for. Each choice is part of the address. */
-const choicesIn = ({ templates, facts }: Data, query: URLSearchParams) => {
-  const { allowedOrigins, publicOrigin, issuers, cookieName } = facts;
-  const origin = publicOrigin ?? location.origin;
-  const pages = [...new Set([...allowedOrigins, origin])];
-  const signers = issuers ?? [];
-  const ways = cookieName === null ? [] : ['cookie', 'token'];
-  const wanted = (name: string, all: readonly (string | null)[]) =>
-    all.find((one) => (one ?? 'any') === query.get(name)) ?? all[0];
-  return {
-    origin,
-    pages,
-    signers,
-    ways,
-    dashboard: wanted(
-      'dashboard',
-      templates.map(({ template }) => template),
-    ),
-    kind: pageKinds.find((kind) => kind === query.get('kind')) ?? 'HTML',
-    page: wanted('page', pages) ?? origin,
-    issuer: wanted('issuer', signers) ?? null,
-    way: wanted('session', ways) ?? 'token',
-  };
-};
-
-const originsText = ({ allowedOrigins, publicOrigin }: EmbedFacts): TemplateResult => html`${
-  allowedOrigins.length === 0
-    ? html`Only pages of ${publicOrigin ?? location.origin} may ask for a token now.`
-    : html`Pages of ${allowedOrigins.map((origin) => html`<code>${origin}</code> `)}and of ${publicOrigin ?? location.origin} may ask for a token.`
-}
-  Name others in <code>gateway.allowedOrigins</code> (<code>GUESTLIST_ALLOWED_ORIGINS</code>).`;
-
-const sessionsText = ({ issuers, cookieName }: EmbedFacts): TemplateResult => {
-  if (issuers === null) return html`Your application says who the user is (<code>identify</code>).`;
-  if (issuers.length === 0) return html`No session is accepted yet: configure <code>gateway.session</code>.`;
-  const names = issuers.map((issuer) => (issuer === null ? html`any issuer ` : html`<code>${issuer}</code> `));
-  return html`Signed by ${names}and sent as Bearer${cookieName === null ? '' : html` or in the cookie <code>${cookieName}</code>`}:
-    <code>gateway.session</code>.`;
 };
 
 class EmbedScreen extends Screen<Data> {
@@ -61,84 +22,12 @@ class EmbedScreen extends Screen<Data> {
     return { templates, facts };
   }
 
-  protected override content(data: Data): TemplateResult {
-    const { facts } = data;
-    const chosen = choicesIn(data, this.place.query);
-    const { dashboard, kind, page, issuer, way, origin } = chosen;
-    if (dashboard === undefined || dashboard === null)
+  protected override content({ templates, facts }: Data): TemplateResult {
+    if (templates.length === 0)
       return html`<div class="empty"><h2>Nothing to embed yet</h2><p>Name a dashboard under templates in the policy.</p>${link(addressOf('policy'), 'Open the policy')}</div>`;
-    const cookieName = way === 'cookie' ? facts.cookieName : null;
-    const text = linesOf({
-      ...{ kind, dashboard, origin, page, issuer, cookieName },
-      serviceUrl: facts.serviceUrl ?? origin,
-    });
     return html`<div class="head"><h1>Embed</h1><p>Put these lines into a page of your product. The page’s user must be logged in to your product.</p></div>
-      <section class="card">
-        ${this.#choices(data, chosen, text)}
-        <pre tabindex="0"><code>${text}</code></pre>
-        ${
-          cookieName !== null && page !== origin
-            ? html`<p class="soft">Browsers send the cookie only where ${page} and ${origin} are of one site, such as <code>app.example.com</code> and <code>data.example.com</code>.</p>`
-            : nothing
-        }
-      </section>
-      <studio-session-test></studio-session-test>
-      <section class="card">
-        <h2>Before the first page</h2>
-        <dl>
-          <dt>Origins of your pages</dt><dd>${originsText(facts)}</dd>
-          <dt>Sessions</dt><dd>${sessionsText(facts)}</dd>
-        </dl>
-      </section>`;
-  }
-
-  #choices({ templates, facts }: Data, chosen: ReturnType<typeof choicesIn>, text: string): TemplateResult {
-    const { dashboard, kind, page, issuer, way, ...offered } = chosen;
-    const itself = (one: string) => [one, one] as const;
-    return html`<div class="toolbar narrowing">
-          ${addressChoice(
-            'dashboard',
-            'Dashboard',
-            templates.map(({ template, name }) => [template, name] as const),
-            dashboard ?? '',
-          )}
-          ${addressChoice('kind', 'Page', pageKinds.map(itself), kind)}
-          ${offered.pages.length < 2 ? nothing : addressChoice('page', 'Origin of the page', offered.pages.map(itself), page)}
-          ${
-            offered.signers.length < 2
-              ? nothing
-              : addressChoice(
-                  'issuer',
-                  'Issuer of the session',
-                  offered.signers.map((one) => itself(one ?? 'any')),
-                  issuer ?? 'any',
-                )
-          }
-          ${
-            offered.ways.length < 2
-              ? nothing
-              : addressChoice(
-                  'session',
-                  'Session',
-                  [
-                    ['cookie', `in the cookie ${facts.cookieName}`],
-                    ['token', 'sent by the page'],
-                  ],
-                  way,
-                )
-          }
-          <span class="gap"></span>
-          <button type="button" class="quiet" @click=${() => void this.#copy(text)}>Copy</button>
-        </div>`;
-  }
-
-  async #copy(text: string): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(text);
-      this.notice = { text: 'The lines are copied.', isBad: false };
-    } catch {
-      this.notice = { text: 'The browser does not let this page copy. Select the lines and copy them.', isBad: true };
-    }
+      <studio-embed-code .templates=${templates} .facts=${facts} .query=${this.place.query}></studio-embed-code>
+      <studio-session-test></studio-session-test>`;
   }
 }
 

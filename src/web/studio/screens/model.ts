@@ -2,41 +2,20 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/model-editor.js';
 import '../parts/model-diagram.js';
+import '../parts/model-proposal.js';
 import '../parts/model-sync.js';
-import { baseFilterWords } from '../../../model/datamart/base-filter-words.js';
-import { amountWords } from '../../../model/datamart/money.js';
-import { options } from '../../base/options.js';
 import { hasRole, type OperationAnswer, StudioError } from '../base/api.js';
-import type { Ends } from '../base/cardinality.js';
 import { newModelKey, renamePlaces } from '../base/kept-places.js';
 import { type Column, link, list, moment } from '../base/kit.js';
-import {
-  bodyOf,
-  faultOf,
-  keysOfDraft,
-  type ModelDraft,
-  type Ownership,
-  proposedModel,
-  qualified,
-  readableColumns,
-  storedOf,
-  type TableDraft,
-  withAmountUsed,
-  withColumnRead,
-  withDrawn,
-  withFilterUsed,
-  withTable,
-  withTenants,
-} from '../base/model-draft.js';
-import { anyOwners, columnOwner, findModel, type StoredModel } from '../base/model-edit.js';
+import { faultOf, type ModelDraft, proposedModel } from '../base/model-draft.js';
+import { findModel, type StoredModel } from '../base/model-edit.js';
 import type { Described, Notes } from '../base/model-notes.js';
 import { type ModelPlace, placeIn } from '../base/model-score.js';
-import { type Keys, keysOf, type TableTenancy, tenancyOf } from '../base/model-tenancy.js';
+import { type Keys, keysOf, type TableTenancy } from '../base/model-tenancy.js';
 import { addressOf, navigate } from '../base/routes.js';
-import { asRead, PartlySaved, readNotes, type Saved, saveModel } from '../base/save-model.js';
+import { asRead, createModel, PartlySaved, readNotes, type Saved, saveModel } from '../base/save-model.js';
 import { Screen } from '../base/screen.js';
 import { readCatalogue } from '../base/source-tables.js';
-import { askRelationship } from '../parts/relationship-dialog.js';
 import { redNotice, tenancyList } from '../parts/tenancy-list.js';
 
 type Listed = OperationAnswer<'listDatamarts'>['data'][number];
@@ -165,16 +144,16 @@ class ModelScreen extends Screen<Data> {
     const rename = (event: Event): void => {
       this.draft = { ...draft, name: (event.target as HTMLInputElement).value };
     };
+    const drafted = ({ detail }: CustomEvent<ModelDraft>): void => {
+      this.draft = detail;
+    };
     return html`<div class="head"><h1>New model of ${draft.source}</h1><p>Proposed from keys and names. Check whose rows each table holds.</p></div>
       <section class="card">
         <div class="form">
           <label>Name<input maxlength="120" autocomplete="off" .value=${draft.name} @input=${rename} /></label>
-          ${this.#tenants(draft)}
         </div>
       </section>
-      ${this.#diagram(draft)}
-      <section class="card"><h2>Tables</h2>${this.#tables(draft)}</section>
-      <section class="card"><h2>Relationships</h2>${this.#relationships(draft)}</section>
+      <studio-model-proposal .draft=${draft} @draft-change=${drafted}></studio-model-proposal>
       <section class="card">
         ${fault === null ? nothing : html`<p class="soft">${fault}</p>`}
         <div class="buttons">
@@ -184,163 +163,10 @@ class ModelScreen extends Screen<Data> {
       </section>`;
   }
 
-  /** The draft as it would be saved: colours and lines follow each choice. */
-  #diagram(draft: ModelDraft): TemplateResult | typeof nothing {
-    const model = storedOf(draft);
-    if (model.datamartTables.length === 0) return nothing;
-    const keys = keysOfDraft(draft);
-    const connect = async ({ detail: ends }: CustomEvent<Ends>): Promise<void> => {
-      const taken = draft.relationships.map(({ relationship }) => relationship.relationshipName);
-      const made = await askRelationship({ ends, keys, taken, count: null });
-      if (made !== null && this.draft !== null) this.draft = withDrawn(this.draft, made);
-    };
-    return html`<section class="card on-wide"><h2>Diagram</h2>
-      <studio-model-diagram .model=${model} .tenancies=${tenancyOf(model, keys)} .keys=${keys} .canConnect=${true} .kept=${newModelKey(draft.source)}
-        @connect=${(event: CustomEvent<Ends>) => void connect(event)}></studio-model-diagram>
-    </section>`;
-  }
-
-  #tenants(draft: ModelDraft): TemplateResult {
-    const { tenants } = draft;
-    const table = draft.tables.find((each) => qualified(each.table) === tenants?.table)?.table;
-    const choose = (event: Event): void => {
-      this.draft = withTenants(draft, (event.target as HTMLSelectElement).value);
-    };
-    const change =
-      (field: 'key' | 'name') =>
-      (event: Event): void => {
-        if (tenants === null) return;
-        const column = (event.target as HTMLSelectElement).value;
-        const next = { ...draft, tenants: { ...tenants, [field]: column } };
-        this.draft = field === 'key' ? withTable(next, tenants.table, { ownership: { kind: 'column', column } }) : next;
-      };
-    const columns = (table?.columns ?? []).map(({ columnName }) => [columnName, columnName] as const);
-    const names = draft.tables.map((each) => [qualified(each.table), qualified(each.table)] as const);
-    return html`<label>Which table has one row for each tenant?
-        <select @change=${choose}>${options([['', 'Choose a table'], ...names], tenants?.table ?? '')}</select>
-      </label>
-      ${
-        tenants === null
-          ? nothing
-          : html`<div class="row">
-              <label>Its key, the client id<select @change=${change('key')}>${options(columns, tenants.key)}</select></label>
-              <label>The tenant’s name<select @change=${change('name')}>${options(columns, tenants.name)}</select></label>
-            </div>`
-      }`;
-  }
-
-  #tables(draft: ModelDraft): TemplateResult {
-    return html`<div class="table" tabindex="0" role="group" aria-label="List"><table>
-      <thead><tr><th scope="col">Use</th><th scope="col">Table</th><th scope="col">Label</th><th scope="col">Whose rows are these?</th><th scope="col">Rows that are read</th><th scope="col">Amounts of money</th></tr></thead>
-      <tbody>${draft.tables.map((each) => this.#tableRow(draft, each))}</tbody>
-    </table></div>`;
-  }
-
-  #tableRow(draft: ModelDraft, each: TableDraft): TemplateResult {
-    const { table, isUsed, label, ownership, bridge } = each;
-    const name = qualified(table);
-    const change = (part: Partial<Omit<TableDraft, 'table'>>): void => {
-      this.draft = withTable(draft, name, part);
-    };
-    const use = (event: Event): void => change({ isUsed: (event.target as HTMLInputElement).checked });
-    const relabel = (event: Event): void => change({ label: (event.target as HTMLInputElement).value });
-    const owned = (event: Event): void =>
-      change({ ownership: ownershipOf((event.target as HTMLSelectElement).value, bridge) });
-    const now = ownership.kind === 'column' ? `column:${ownership.column}` : ownership.kind;
-    const bridged = bridge === null ? [] : [['through', `By rows that refer to them: ${bridge.bridge}`] as const];
-    const owners = [...anyOwners, ...bridged, ...table.columns.map(columnOwner)];
-    return html`<tr>
-      <td><input type="checkbox" aria-label="Use ${name}" .checked=${isUsed} @change=${use} /></td>
-      <td><code>${name}</code></td>
-      <td><input aria-label="Label of ${name}" maxlength="120" .value=${label} ?disabled=${!isUsed} @change=${relabel} /></td>
-      <td>
-        <select aria-label="Whose rows ${name} holds" ?disabled=${!isUsed} @change=${owned}>${options(owners, now)}</select>
-        ${this.#bridge(draft, each)}
-      </td>
-      <td>${this.#filters(draft, each)}</td>
-      <td>${this.#amounts(draft, each)}</td>
-    </tr>`;
-  }
-
-  /** Why several tenants could read the rows, and which columns of them they read if a person says so. */
-  #bridge(draft: ModelDraft, { table, bridge, ownership }: TableDraft): TemplateResult | typeof nothing {
-    if (bridge === null) return nothing;
-    const name = qualified(table);
-    const read = ownership.kind === 'through' ? ownership.through.columns : [];
-    const toggle = (column: string) => (event: Event) => {
-      this.draft = withColumnRead(draft, name, column, (event.target as HTMLInputElement).checked);
-    };
-    return html`<p class="hint">Proposed: ${bridge.reason}. Each tenant then reads what others wrote in the columns that you choose.</p>
-      ${
-        ownership.kind !== 'through'
-          ? nothing
-          : readableColumns(bridge).map(
-              (column) =>
-                html`<label class="inline"><input type="checkbox" aria-label="Tenants read ${name}.${column}" .checked=${read.includes(column)} @change=${toggle(column)} /> ${column}</label>`,
-            )
-      }`;
-  }
-
-  #filters(draft: ModelDraft, { table, isUsed, baseFilters }: TableDraft): readonly TemplateResult[] {
-    const name = qualified(table);
-    const toggle = (at: number) => (event: Event) => {
-      this.draft = withFilterUsed(draft, name, at, (event.target as HTMLInputElement).checked);
-    };
-    return baseFilters.map(
-      (
-        one,
-        at,
-      ) => html`<label class="inline"><input type="checkbox" aria-label="Only rows of ${name} where ${baseFilterWords(one.filter)}" ?disabled=${!isUsed} .checked=${one.isUsed} @change=${toggle(at)} />
-        <code>${baseFilterWords(one.filter)}</code> <span class="hint">${one.reason}</span></label>`,
-    );
-  }
-
-  #amounts(draft: ModelDraft, { table, isUsed, amounts }: TableDraft): readonly TemplateResult[] {
-    const name = qualified(table);
-    const toggle = (at: number) => (event: Event) => {
-      this.draft = withAmountUsed(draft, name, at, (event.target as HTMLInputElement).checked);
-    };
-    return amounts.map(
-      (
-        one,
-        at,
-      ) => html`<label class="inline"><input type="checkbox" aria-label="${name}.${one.columnName} holds amounts of money" ?disabled=${!isUsed} .checked=${one.isUsed} @change=${toggle(at)} />
-        <code>${one.columnName}</code> <span class="hint">${amountWords(one.numbers)}</span></label>`,
-    );
-  }
-
-  #relationships(draft: ModelDraft): TemplateResult {
-    if (draft.relationships.length === 0) return html`<p class="soft">None proposed.</p>`;
-    const toggle =
-      (at: number) =>
-      (event: Event): void => {
-        const isUsed = (event.target as HTMLInputElement).checked;
-        this.draft = {
-          ...draft,
-          relationships: draft.relationships.map((each, index) => (index === at ? { ...each, isUsed } : each)),
-        };
-      };
-    return html`<div class="table" tabindex="0" role="group" aria-label="List"><table>
-      <thead><tr><th scope="col">Use</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Cardinality</th><th scope="col">Why</th></tr></thead>
-      <tbody>${draft.relationships.map(
-        ({ relationship: r, reason, isUsed }, at) => html`<tr>
-          <td><input type="checkbox" aria-label="Use ${r.relationshipName}" .checked=${isUsed} @change=${toggle(at)} /></td>
-          <td><code>${r.parentTableName}.${r.parentColumnName}</code></td>
-          <td><code>${r.childTableName}.${r.childColumnName}</code></td>
-          <td>${r.cardinality ?? ''}</td><td class="soft">${reason}</td>
-        </tr>`,
-      )}</tbody>
-    </table></div>`;
-  }
-
-  /** A workspace of the same name makes the model one that dashboards can be built on. */
   async #create(draft: ModelDraft): Promise<void> {
     const name = draft.name.trim();
     const isMade = await this.act(async () => {
-      await this.api.call('createDatamart', bodyOf(draft));
-      const { data } = await this.api.call('listWorkspaces', {});
-      if (!data.some((workspace) => workspace.name === name))
-        await this.api.call('createWorkspace', { name, connectionType: 'DATAMART', datamartName: name });
+      await createModel(this.api, draft);
       return null;
     });
     if (!isMade) return;
@@ -348,12 +174,6 @@ class ModelScreen extends Screen<Data> {
     navigate(addressOf('models', [name]));
   }
 }
-
-const ownershipOf = (value: string, bridge: TableDraft['bridge']): Ownership => {
-  if (value === 'through' && bridge !== null) return { kind: 'through', through: bridge.through };
-  if (value.startsWith('column:')) return { kind: 'column', column: value.slice('column:'.length) };
-  return { kind: value === 'shared' ? 'shared' : 'related' };
-};
 
 const columns: readonly Column<Listed>[] = [
   { title: 'Model', of: ({ name }) => link(addressOf('models', [name]), name), text: ({ name }) => name },

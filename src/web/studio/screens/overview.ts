@@ -142,7 +142,11 @@ type Counts = Pick<Overview, 'sources' | 'models' | 'dashboards' | 'tenants'>;
 
 const nextStep = ({ sources, models, dashboards, tenants }: Counts): TemplateResult | typeof nothing => {
   if (sources === 0)
-    return step('Connect a database', 'Studio reads its tables, and changes nothing in it.', 'sources');
+    return step(
+      'Add your data',
+      'Paste the URL of a database: from there to a dashboard in your product in five steps.',
+      'start',
+    );
   if (models === 0) return step('Describe the tables', 'Say which column tells whose rows these are.', 'models');
   if (dashboards === 0) return step('Build a dashboard', 'Choose fields, and see the chart at once.', 'dashboards');
   if (tenants === 0) return step('Embed it', 'Copy ten lines into a page of your product.', 'embed');

@@ -50,7 +50,9 @@ class SourcesScreen extends Screen<Data> {
     if (name === 'new') return this.#new();
     if (catalogue !== null) return this.#one(catalogue, uploads);
     const mayBuild = hasRole(this.api.session, 'author');
-    const add = mayBuild ? link(addressOf('sources', ['new']), 'Connect a database', 'button') : nothing;
+    const add = mayBuild
+      ? html`${link(addressOf('sources', ['new']), 'Connect a database', 'button quiet')} ${link(addressOf('start'), 'Add your data', 'button')}`
+      : nothing;
     return html`<div class="head"><h1>Sources</h1><p>The databases that hold your customers’ rows. Studio only reads them.</p></div>
       ${this.#upload(
         uploads,
