@@ -11,6 +11,7 @@ import { Refusal } from '../../model/refusal.js';
 import { anyOf } from '../../model/signals.js';
 import { DependencyUnavailable } from '../../model/unavailable.js';
 import { BulkheadFull, createBulkhead } from '../../platform/work/bulkhead.js';
+import { systemTiming } from '../../platform/work/time.js';
 import { drawOn, openPage, type Read, type ReadFile } from './page.js';
 import { printPage } from './paper.js';
 
@@ -173,6 +174,20 @@ const fileOf = async (page: Page, { format, language }: RenderRequest, height: n
   return page.locator('guestlist-dashboard, guestlist-metric').screenshot({ animations: 'disabled' });
 };
 
+/** How long a drawing that is over waits for its browser, which may hang. */
+const closingMs = 10_000;
+
+/** Resolves once the work has ended, well or not, and after that time at the latest. */
+const atMost = (ms: number, work: Promise<unknown>): Promise<void> =>
+  new Promise((resolve) => {
+    const cancel = systemTiming.after(ms, resolve);
+    const end = (): void => {
+      cancel();
+      resolve();
+    };
+    work.then(end, end);
+  });
+
 const drawIn = async (browser: Browser, request: RenderRequest, options: RendererOptions, signal: AbortSignal) => {
   const context = await browser.newContext(contextOptions(request));
   let fail: (error: unknown) => void = () => undefined;
@@ -197,8 +212,8 @@ const drawIn = async (browser: Browser, request: RenderRequest, options: Rendere
   } finally {
     signal.removeEventListener('abort', stop);
     // The steps that open a page are short; a context that is closed between them can fail where nobody catches it.
-    await opening.catch(() => undefined);
-    await context.close().catch(() => undefined);
+    await atMost(closingMs, opening);
+    await atMost(closingMs, context.close());
   }
 };
 
