@@ -195,6 +195,7 @@ describe.skipIf(!hasChromium())('tiles of a dashboard', { timeout: 120_000 }, ()
     await page.getByRole('button', { name: /^Tab: Delays/ }).focus();
     await page.keyboard.press('ArrowUp');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('tab').nth(1).waitFor();
     await page.locator('guestlist-card:visible').nth(4).waitFor();
     expect(await page.getByRole('tab').allTextContents()).toEqual(['Delays', 'Days']);
     expect((await shownCards(page)).toSorted()).toEqual(['Bars', 'Days', 'Months', 'States', 'Total']);
