@@ -1,7 +1,15 @@
 /** What is proposed as a first dashboard where no row was read. */
 import { describe, expect, test } from 'vitest';
+import { chooseRestriction } from '../../src/cli/init/restrict.js';
+import type { DashboardFilter } from '../../src/model/dashboard/dashboard.js';
 import { factsWithoutRows } from '../../src/model/dashboard/first/facts.js';
-import { type FirstMetric, firstDashboard, layOut, metricOf } from '../../src/model/dashboard/first/first-dashboard.js';
+import {
+  type FirstDashboard,
+  type FirstMetric,
+  firstDashboard,
+  layOut,
+  metricOf,
+} from '../../src/model/dashboard/first/first-dashboard.js';
 import { restrictionChoices } from '../../src/model/dashboard/first/restriction.js';
 import { rolesOf } from '../../src/model/dashboard/first/roles.js';
 import type { Datamart, DatamartTable } from '../../src/model/datamart/datamart.js';
@@ -120,6 +128,10 @@ describe('the restriction of a first dashboard', () => {
     ...{ metricId: name, name, shape: 'value' },
     definition: metricOf({ from: { schemaName: from.schemaName, tableName: from.tableName } }),
   });
+  const filterNamed = (name: string, tableName: string): DashboardFilter => ({
+    ...{ name, dataType: 'string' },
+    applyOnTables: [{ schemaName: 'main', tableName, columnName: name.toLowerCase(), dataType: 'string' }],
+  });
   const dashboard = {
     metrics: [chart('Tickets', tickets), chart('Minutes', logs), chart('Revenue', payments)],
     filters: [],
@@ -146,6 +158,36 @@ describe('the restriction of a first dashboard', () => {
     const byLogs = { ...dashboard, metrics: [chart('Tickets', tickets)] };
     expect(restrictionChoices(datamart, facts, byLogs)[0]?.restriction.hidden).toEqual([]);
     expect(restrictionChoices(datamart, facts, { ...dashboard, metrics: [chart('Revenue', payments)] })).toEqual([]);
+  });
+
+  test('may be a column of any table to which a way leads from a chart, by its name', () => {
+    const desks = table('desks', { id: 'BIGINT', client: 'VARCHAR', name: 'VARCHAR', department: 'VARCHAR' }, 'client');
+    const model: Datamart = {
+      ...datamart,
+      tables: [...datamart.tables, desks],
+      relationships: [
+        ...datamart.relationships,
+        toOne('desks.client', 'clients.id'),
+        toOne('tickets.desk', 'desks.id'),
+      ],
+    };
+    const ownerships = [tickets, logs, payments, desks].map(owned);
+    const named = (name: string, on: Partial<FirstDashboard> = {}) =>
+      chooseRestriction(name, model, factsOf(model, ...ownerships), { ...dashboard, ...on });
+    expect(named('desks.name')).toEqual({
+      filter: {
+        ...{ name: 'Desk', dataType: 'string' },
+        applyOnTables: [{ schemaName: 'main', tableName: 'desks', columnName: 'name', dataType: 'string' }],
+      },
+      hidden: [{ name: 'Revenue', reason: 'several ways lead from main.payments to main.desks' }],
+    });
+    const filters = [filterNamed('Department', 'tickets')];
+    expect(named('desks.department', { filters })?.filter.name).toBe('Desk department');
+    expect(named('tickets.department', { filters })?.filter).toBe(filters[0]);
+    expect(() => named('desks.name', { metrics: [chart('Revenue', payments)] })).toThrow(
+      'no chart can be narrowed by it (several ways lead from main.payments to main.desks)',
+    );
+    expect(() => named('nothing')).toThrow('the categories are: main.tickets.department');
   });
 });
 

@@ -330,6 +330,8 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
 
 const throughText =
   'a table whose rows several tenants share, such as users, and the columns that they read of it, with commas between them (repeatable); without columns, its names; the table is left out if it is not named';
+const restrictText =
+  'the category of which restricted users see one value, of any table that charts lead to; the best if left out';
 const uncertain = 'base filters that may leave out too much';
 
 /** Throws WrongCall, and Error with what to mend. */
@@ -369,7 +371,7 @@ A table whose rows have no tenant is left out, and init says why. Without a term
       'the claim that lists the tenants of a user who has several and chooses',
       readClaim,
     )
-    .option('--restrict-by <column>', 'the category of which restricted users see one value; the best if left out')
+    .option('--restrict-by <column>', restrictText)
     .option('--login <provider>', `your login provider: ${presetNames.join(', ')}`, readLogin)
     .option('--issuer <iss>', 'with --login: the iss of its tokens')
     .option('--audience <aud>', 'with --login: the aud of its tokens')

@@ -1,11 +1,19 @@
 /** The restriction that init writes into the policy: its users see one value of a category. */
 import type { Facts } from '../../model/dashboard/first/facts.js';
 import type { FirstDashboard } from '../../model/dashboard/first/first-dashboard.js';
-import { type FirstRestriction, restrictionChoices } from '../../model/dashboard/first/restriction.js';
+import {
+  type FirstRestriction,
+  type RestrictionChoice,
+  restrictionChoices,
+  restrictionsNamed,
+} from '../../model/dashboard/first/restriction.js';
 import type { Datamart } from '../../model/datamart/datamart.js';
 import { WrongCall } from '../kit/exit.js';
 
-/** Takes the category that the flag names, as `column`, `table.column` or with its schema, else the best. Throws WrongCall. */
+/**
+ * Takes the column that the flag names, as `column`, `table.column` or with its schema, else the best category. The column
+ * may be of any table to which a way leads from a chart. Throws WrongCall.
+ */
 export const chooseRestriction = (
   wanted: string | undefined,
   datamart: Datamart,
@@ -14,10 +22,18 @@ export const chooseRestriction = (
 ): FirstRestriction | null => {
   const choices = restrictionChoices(datamart, facts, dashboard);
   if (wanted === undefined) return choices[0]?.restriction ?? null;
-  const found = choices.find(({ column }) => `.${column}`.endsWith(`.${wanted}`));
+  const isNamed = ({ column }: RestrictionChoice): boolean => `.${column}`.endsWith(`.${wanted}`);
+  const others = restrictionsNamed(datamart, facts, dashboard, wanted);
+  const usable = others.filter(({ restriction: { hidden } }) => hidden.length < dashboard.metrics.length);
+  const found = choices.find(isNamed) ?? (usable.length === 1 ? usable[0] : undefined);
   if (found !== undefined) return found.restriction;
+  if (usable.length > 1)
+    throw new WrongCall(`--restrict-by ${wanted}: name one of ${usable.map(({ column }) => column).join(', ')}`);
+  const because = others[0]?.restriction.hidden[0]?.reason;
   const known = choices.map(({ column }) => column).join(', ') || 'none';
-  throw new WrongCall(`--restrict-by ${wanted}: no chart can be narrowed by it; the categories are: ${known}`);
+  throw new WrongCall(
+    `--restrict-by ${wanted}: no chart can be narrowed by it${because === undefined ? '' : ` (${because})`}; the categories are: ${known}`,
+  );
 };
 
 /** The dashboard with the filter that the restriction narrows. */

@@ -1,7 +1,7 @@
 /** The columns by which the rows of a table may be grouped, the best first. Pure. */
 import { singularName, wordsOf } from '../../datamart/column-names.js';
 import { type Datamart, sameTable } from '../../datamart/datamart.js';
-import { columnKind } from '../../datamart/datatypes.js';
+import { columnKind, isOfKind } from '../../datamart/datatypes.js';
 import { labelColumnOf } from '../../datamart/source-proposals.js';
 import { findWay } from '../../datamart/ways.js';
 import { type Facts, factsOf, type TableFacts } from './facts.js';
@@ -56,6 +56,18 @@ const groupName = (one: TableFacts, columnName: string, isLabel: boolean, isOwn:
   return isOwn || words.length > 1 || !['status', 'type', 'kind', 'state', 'name'].includes(words.join(' '))
     ? labelOf(columnName)
     : `${table} ${words.join(' ')}`;
+};
+
+/** The columns of a table by which rows that refer to it may be told apart: its texts and enums. */
+export const textsOf = (one: TableFacts): readonly Pick<Group, 'facts' | 'columnName' | 'name'>[] => {
+  const label = labelColumnOf(one.source);
+  return one.table.columns
+    .filter((column) => isOfKind(column, 'text', 'enum'))
+    .map(({ columnName }) => ({
+      facts: one,
+      columnName,
+      name: groupName(one, columnName, columnName === label, false),
+    }));
 };
 
 /** Kinds of rows first, since they make the most readable charts, then their stages, names of what they refer to, and other texts. */

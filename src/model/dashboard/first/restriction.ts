@@ -1,12 +1,12 @@
 /** What the policy of a first dashboard restricts some users to: one value of a category, such as a department. Pure. */
-import { wordsOf } from '../../datamart/column-names.js';
+import { singularName, wordsOf } from '../../datamart/column-names.js';
 import { type Datamart, qualifiedName, sameColumn, sameTable, type TableRef } from '../../datamart/datamart.js';
 import { findWay, otherEnd } from '../../datamart/ways.js';
-import type { DashboardFilter } from '../dashboard.js';
+import { type DashboardFilter, sameName } from '../dashboard.js';
 import { type Facts, factsOf } from './facts.js';
 import type { FirstDashboard, FirstMetric } from './first-dashboard.js';
-import { type Group, groupsOf } from './groups.js';
-import { columnOf } from './measures.js';
+import { type Group, groupsOf, textsOf } from './groups.js';
+import { columnOf, labelOf } from './measures.js';
 
 export type FirstRestriction = {
   readonly filter: DashboardFilter;
@@ -33,7 +33,7 @@ const categoriesOf = (datamart: Datamart, facts: Facts, metrics: readonly FirstM
  * Why the category says nothing of the rows of a table; null: it does. An order has the categories of its lines. But where a
  * way first leads up and then down, as from the payments of a customer to the customer's tickets, it would leave all rows in.
  */
-const whyNot = (datamart: Datamart, from: TableRef, { facts: { table: to } }: Group): string | null => {
+const whyNot = (datamart: Datamart, from: TableRef, { facts: { table: to } }: Pick<Group, 'facts'>): string | null => {
   const found = findWay(datamart, from, to);
   const names = `from ${qualifiedName(from)} to ${qualifiedName(to)}`;
   if (found.kind === 'none') return `no relationship leads ${names}`;
@@ -50,36 +50,70 @@ const whyNot = (datamart: Datamart, from: TableRef, { facts: { table: to } }: Gr
   return null;
 };
 
-const filterOf = ({ facts, columnName, name }: Group): DashboardFilter => ({
-  name,
-  dataType: 'string',
-  applyOnTables: [{ ...columnOf(facts, columnName), dataType: 'string' }],
+type Named = Pick<Group, 'facts' | 'columnName' | 'name'>;
+
+/** A column that a restriction may name, as `schema.table.column`. */
+export type RestrictionChoice = { readonly column: string; readonly restriction: FirstRestriction };
+
+const filterOf = ({ facts, columnName, name }: Named, filters: readonly DashboardFilter[]): DashboardFilter => {
+  const column = columnOf(facts, columnName);
+  const shown = filters.find(
+    ({ dataType, applyOnTables }) => dataType === 'string' && applyOnTables.some((one) => sameColumn(one, column)),
+  );
+  if (shown !== undefined) return shown;
+  const isTaken = filters.some((one) => sameName(one.name, name));
+  return {
+    name: isTaken ? labelOf(`${singularName(facts.table.tableName)} ${columnName}`) : name,
+    dataType: 'string',
+    applyOnTables: [{ ...column, dataType: 'string' }],
+  };
+};
+
+const choiceOf = (datamart: Datamart, { metrics, filters }: FirstDashboard, group: Named): RestrictionChoice => ({
+  column: `${qualifiedName(group.facts.table)}.${group.columnName}`,
+  restriction: {
+    filter: filterOf(group, filters),
+    hidden: metrics
+      .map(({ name, definition: { from } }) => ({ name, reason: whyNot(datamart, from, group) }))
+      .filter((one): one is { readonly name: string; readonly reason: string } => one.reason !== null),
+  },
 });
 
-/** The categories that a restriction may name, as `table.column`, the best first: those that most charts can be narrowed by. */
+/** The categories that a restriction may name, the best first: those that most charts can be narrowed by. */
 export const restrictionChoices = (
   datamart: Datamart,
   facts: Facts,
-  { metrics, filters }: FirstDashboard,
-): readonly { readonly column: string; readonly restriction: FirstRestriction }[] => {
-  const shown = filters.find(({ dataType }) => dataType === 'string');
-  const found = categoriesOf(datamart, facts, metrics).map((group) => {
-    const filter = filterOf(group);
-    const isShown =
-      shown?.applyOnTables.some((one) => filter.applyOnTables.some((own) => sameColumn(own, one))) === true;
-    const hidden = metrics
-      .map(({ name, definition: { from } }) => ({ name, reason: whyNot(datamart, from, group) }))
-      .filter((one): one is { readonly name: string; readonly reason: string } => one.reason !== null);
-    const column = `${qualifiedName(group.facts.table)}.${group.columnName}`;
-    return { group, isShown, column, restriction: { filter: isShown ? shown : filter, hidden } };
+  dashboard: FirstDashboard,
+): readonly RestrictionChoice[] => {
+  const found = categoriesOf(datamart, facts, dashboard.metrics).map((group) => {
+    const choice = choiceOf(datamart, dashboard, group);
+    return {
+      group,
+      choice,
+      hidden: choice.restriction.hidden.length,
+      isShown: dashboard.filters.includes(choice.restriction.filter),
+    };
   });
   return found
-    .filter(({ restriction }) => restriction.hidden.length < metrics.length)
+    .filter(({ hidden }) => hidden < dashboard.metrics.length)
     .toSorted(
       (a, b) =>
         Number(b.isShown) - Number(a.isShown) ||
-        a.restriction.hidden.length - b.restriction.hidden.length ||
+        a.hidden - b.hidden ||
         Number(isResponsible(b.group)) - Number(isResponsible(a.group)),
     )
-    .map(({ column, restriction }) => ({ column, restriction }));
+    .map(({ choice }) => choice);
 };
+
+/** Every column with texts that ends with this name, as `column`, `table.column` or with its schema. `hidden` may have every chart. */
+export const restrictionsNamed = (
+  datamart: Datamart,
+  facts: Facts,
+  dashboard: FirstDashboard,
+  name: string,
+): readonly RestrictionChoice[] =>
+  facts.tables
+    .filter(({ isTenants }) => !isTenants)
+    .flatMap(textsOf)
+    .map((group) => choiceOf(datamart, dashboard, group))
+    .filter(({ column }) => `.${column}`.endsWith(`.${name}`));
