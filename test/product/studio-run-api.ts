@@ -93,9 +93,14 @@ type Catalogue = {
   readonly tables: readonly Table[];
   readonly proposals: {
     readonly clientColumns: readonly { readonly tableName: string; readonly columnName: string }[];
-    readonly relationships: readonly { readonly relationship: object }[];
+    readonly relationships: readonly {
+      readonly relationship: { readonly parentTableName: string; readonly childTableName: string };
+    }[];
   };
 };
+
+/** Tables whose rows belong to a tenant, and the one that all tenants read. Nobody would own the rows of others. */
+const owners = new Set(['customer_customer_demo', 'customers', 'employees', 'order_details', 'orders']);
 
 /** “order_details” is “Order details”. */
 const labelOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
@@ -107,15 +112,24 @@ const modelOf = ({ tables, proposals }: Catalogue): object => {
     table === 'customers' ? 'customer_id' : owned.get(table);
   return {
     ...{ name: 'northwind', datasourceName: 'northwind', sharedTables: ['public.employees'] },
-    tableList: tables.map(({ schemaName, tableName, columns }) => ({
-      ...{ name: tableName, schemaName, label: labelOf(tableName), clientColumn: clientColumnOf(tableName) },
-      columns: columns.map(({ columnName }) => ({ name: columnName, label: labelOf(columnName) })),
-    })),
+    tableList: tables
+      .filter(({ tableName }) => owners.has(tableName))
+      .map(({ schemaName, tableName, columns }) => ({
+        ...{ name: tableName, schemaName, label: labelOf(tableName), clientColumn: clientColumnOf(tableName) },
+        ...(tableName === 'employees' ? { leftOut: ['photo'] } : {}),
+        columns: columns
+          .filter(({ columnName }) => columnName !== 'photo')
+          .map(({ columnName }) => ({ name: columnName, label: labelOf(columnName) })),
+      })),
     tenancySettings: {
       ...{ tenancyLevel: 'TABLE', clientColumnType: 'STRING', schemaName: 'public', tableName: 'customers' },
       ...{ tableClientNameColumn: 'company_name', tablePrimaryKeyColumn: 'customer_id' },
     },
-    relationships: proposals.relationships.map(({ relationship }) => relationship),
+    relationships: proposals.relationships
+      .map(({ relationship }) => relationship)
+      .filter(({ parentTableName, childTableName }) =>
+        [parentTableName, childTableName].every((name) => owners.has(name.replace('public.', ''))),
+      ),
   };
 };
 

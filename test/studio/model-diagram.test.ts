@@ -249,6 +249,7 @@ describe('a new model', () => {
     const secret = source('clients', ['id', 'full_name', 'password_hash'], ['id']);
     const own = proposedModel({ ...kept, tables: [secret], proposals: catalogue.proposals });
     expect(bodyOf(own).tableList[0]?.columns.map(({ name }) => name)).toEqual(['id', 'full_name']);
+    expect(bodyOf(own).tableList[0]?.leftOut).toEqual(['password_hash']);
     expect(own.tables[0]?.hidden).toEqual([{ columnName: 'password_hash', reason: 'named like a secret' }]);
   });
 

@@ -78,10 +78,10 @@ const settled = (draft: ModelDraft): ModelDraft => {
       one.kind === 'unreadable' ? [[one.table, whyNobodys(one)] as const] : [],
     ),
   );
-  const leftOutOf = ({ table }: TableDraft): string | null => reasons.get(qualified(table)) ?? null;
+  const whyOf = ({ table }: TableDraft): string | null => reasons.get(qualified(table)) ?? null;
   return {
     ...whole,
-    tables: whole.tables.map((one) => ({ ...one, leftOut: leftOutOf(one), isUsed: leftOutOf(one) === null })),
+    tables: whole.tables.map((one) => ({ ...one, leftOut: whyOf(one), isUsed: whyOf(one) === null })),
   };
 };
 
@@ -188,6 +188,13 @@ const shownColumns = (
   ]);
   const isHidden = (columnName: string): boolean => hidden.some((one) => one.columnName === columnName);
   return table.columns.filter(({ columnName }) => needed.has(columnName) || !isHidden(columnName));
+};
+
+/** Columns that are left out on purpose, so that they are not offered as new ones later. */
+const leftOutOf = (draft: ModelDraft, one: Pick<TableDraft, 'table' | 'hidden' | 'ownership'>) => {
+  const shown = shownColumns(draft, one).map(({ columnName }) => columnName);
+  const leftOut = one.hidden.map(({ columnName }) => columnName).filter((name) => !shown.includes(name));
+  return leftOut.length === 0 ? {} : { leftOut };
 };
 
 /**
@@ -302,6 +309,7 @@ export const bodyOf = (draft: ModelDraft): OperationInput<'createDatamart'> => {
       ...(ownership.kind === 'column' ? { clientColumn: ownership.column } : {}),
       ...(ownership.kind === 'related' && tenancyPath !== null ? { tenancyPath } : {}),
       ...rowsOf({ ownership, baseFilters }),
+      ...leftOutOf(draft, { table, hidden, ownership }),
       columns: shownColumns(draft, { table, hidden, ownership }).map(({ columnName }) => ({
         name: columnName,
         ...wordsOf(columnName, amountsOf(draft, { ownership, amounts })),
