@@ -40,8 +40,12 @@ writeFileSync(join(folder, 'logos/lax.png'), PNG.sync.write(new PNG({ width: 2, 
 write('special.tenants.yaml', 'version: 1\ntenants: [{ name: special, clientIds: [ANC], expiryMinutes: 5 }]\n');
 
 /** A block has the keys that it is about; all others are those of the demo's policy. */
+/** Whether the block is a policy as it stands, and no part of one. */
+const isWhole = (shown: Readonly<Record<string, unknown>>): boolean => 'version' in shown;
+
 const completed = ({ text }: Block): string => {
   const shown = parse(text) as Readonly<Record<string, unknown>>;
+  if (isWhole(shown)) return text;
   const whole = parse(flights) as Readonly<Record<string, unknown>>;
   // Rules read claims: a block that declares its own claims, and no rules, is shown without any.
   const rules =
@@ -53,7 +57,8 @@ const completed = ({ text }: Block): string => {
 
 describe('policies', () => {
   test.each(named('policy'))('the policy of the documents loads: $name', (block) => {
-    expect(loadPolicyFile(write('policy.yaml', completed(block))).rules.length).toBeGreaterThan(0);
+    const { rules } = loadPolicyFile(write('policy.yaml', completed(block)));
+    expect(rules.length > 0 || isWhole(parse(block.text))).toBe(true);
   });
 
   test('a misspelt claim in a block would be found', () => {
