@@ -1,4 +1,5 @@
 /** The commands for the objects of the service, and the operations of the interface behind each. */
+import { text } from 'node:stream/consumers';
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { grainOf } from '../model/datamart/source-schema.js';
 import { nearestName } from '../model/nearest-name.js';
@@ -7,12 +8,17 @@ import { deleteTemplate } from '../service/dashboards/contract/dashboards.js';
 import { listDashboards } from '../service/dashboards/contract/workspace-dashboards.js';
 import { createDataApp, listDataApps } from '../service/data-apps/contract/data-apps.js';
 import { deleteDatamart, listDatamarts } from '../service/datamarts/contract/datamarts.js';
-import { deleteDatasource, listDatasources } from '../service/datasources/contract/datasources.js';
+import {
+  deleteDatasource,
+  listDatasources,
+  updateDatasourceLogin,
+} from '../service/datasources/contract/datasources.js';
 import { listDatasourceTables } from '../service/datasources/contract/tables.js';
 import { listGuestTokens, revokeGuestTokens } from '../service/guest-tokens/contract/admin.js';
 import { createApiKey, deleteApiKey, listApiKeys } from '../service/keys/contract/api-keys.js';
 import { createServiceToken, deleteServiceToken, listServiceTokens } from '../service/keys/contract/service-tokens.js';
 import { deleteWorkspace, listWorkspaces } from '../service/workspaces/contract.js';
+import { answerTo, askingOf } from './init/questions.js';
 import { type Answer, jsonOption, printAnswer, serviceUrl, yesOption } from './kit/declare.js';
 import { WrongCall } from './kit/exit.js';
 import { printable, tableText } from './kit/terminal.js';
@@ -68,6 +74,13 @@ const groupOf = (...commands: readonly CommandUnknownOpts[]): CommandUnknownOpts
   return group;
 };
 
+/** Asked for at a terminal, else read from the standard input: an argument would be seen by other users of the machine. */
+const readPassword = async (datasource: string): Promise<string> => {
+  const asking = await askingOf(undefined);
+  if (asking === null) return (await text(process.stdin)).replace(/\r?\n$/, '');
+  return answerTo(asking, asking.password({ message: `The new password of ${datasource}` }));
+};
+
 export const datasourcesCommand = groupOf(
   serviceCommand('list')
     .summary('list the datasources, without their credentials')
@@ -94,6 +107,17 @@ export const datasourcesCommand = groupOf(
           KEY: (table) => grainOf(table).join(', ') || 'no key known',
         });
         return { json: data, text };
+      }),
+    ),
+  serviceCommand('set-password')
+    .summary('change the password of a datasource; it is asked for, or read from the standard input')
+    .argument('<datasource>')
+    .option('--user <name>', 'the user of the database; left out: the user stays')
+    .action((name, { user: username, ...given }) =>
+      tell(given, async (call) => {
+        const password = await readPassword(name);
+        const changed = await call(updateDatasourceLogin, { name, username, password });
+        return done(`the datasource ${changed.name} was reached with the new password, which is stored`, changed);
       }),
     ),
   deletion()

@@ -86,6 +86,7 @@ const ownReasons = [
   'datasource-timeout',
   'datasource-type-changed',
   'datasource-unavailable',
+  'datasource-without-login',
   'deleted-meanwhile',
   'drill',
   'duckdb-macro-hides-function',

@@ -68,6 +68,7 @@ import {
   listDatasourceTables,
   syncDatasource,
   updateDatasource,
+  updateDatasourceLogin,
 } from './datasources/datasources.js';
 import * as embeds from './embeds/contract/embeds.js';
 import * as embedSettings from './embeds/contract/settings.js';
@@ -225,6 +226,7 @@ const table = {
   createDataApp: serve(dataApps.createDataApp, createDataApp),
   createDatasource: serve(datasources.createDatasource, createDatasource),
   updateDatasource: serve(datasources.updateDatasource, updateDatasource),
+  updateDatasourceLogin: serve(datasources.updateDatasourceLogin, updateDatasourceLogin),
   deleteDatasource: serve(datasources.deleteDatasource, deleteDatasource),
   listDatasources: serve(datasources.listDatasources, listDatasources),
   syncDatasource: serve(datasources.syncDatasource, syncDatasource),

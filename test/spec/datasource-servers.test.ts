@@ -1,7 +1,9 @@
 /** `/api/v2/datasource` with real servers: PostgreSQL and MariaDB, which verify passwords. */
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { runCli } from '../cli/in-process.js';
 import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { call, type House, type Input, ok, openHouse, refused } from './house.js';
@@ -10,6 +12,8 @@ import { call, type House, type Input, ok, openHouse, refused } from './house.js
 type Server = {
   readonly credentials: Input;
   readonly run: (statement: string) => Promise<void>;
+  /** Changes the password of the user. */
+  readonly rotate: (next: string) => Promise<void>;
   /** Returns the number of the user's connections. */
   readonly sessions: () => Promise<number>;
   readonly drop: () => Promise<void>;
@@ -31,6 +35,7 @@ const openPostgres = async (): Promise<Server> => {
   return {
     credentials: { host, port: Number(port === '' ? 5432 : port), username, password, database: pathname.slice(1) },
     run,
+    rotate: (next) => run(`alter role ${username} password '${next}'`),
     sessions: async () => {
       const client = new pg.Client({ connectionString: url });
       await client.connect();
@@ -56,6 +61,7 @@ const openMariaDb = async (): Promise<Server> => {
   return {
     credentials: { host: mysqlServer.host, port: mysqlServer.port, username, password, database: name },
     run,
+    rotate: (next) => run(`alter user '${username}'@'%' identified by '${next}'`),
     sessions: async () => {
       let found = 0;
       await onMysql(async (connection) => {
@@ -153,6 +159,36 @@ describe.each(kinds.filter(({ isThere }) => isThere))('$datasourceType', ({ data
     await refused('updateDatasource DATASOURCE_CONNECTION_ERROR', house, body({ database: 'nowhere' }));
     expect((await ok(house, 'syncDatasource', { name: 'server' })).data.message).toContain('is synced');
     expect(await ok(house, 'updateDatasource', body())).toEqual({ name: 'server' });
+  });
+
+  test('a password that was rotated is changed by itself, and one that the database refuses is not stored', async () => {
+    const next = `pass-${randomUUID()}`;
+    await server.rotate(next);
+    await house.stored(async () => {});
+    // A server of PostgreSQL may trust its own machine, and then reads no password.
+    const isVerifying = datasourceType === 'MYSQL';
+    if (isVerifying) await refused('syncDatasource DATASOURCE_CONNECTION_ERROR', house, { name: 'server' });
+    for (const login of [...(isVerifying ? [{ password }] : []), { username: 'nobody_here', password: next }]) {
+      const message = await refused('updateDatasourceLogin DATASOURCE_CONNECTION_ERROR', house, {
+        name: 'server',
+        ...login,
+      });
+      expect(message).not.toMatch(/pass-/);
+    }
+    const answer = await call(house, 'updateDatasourceLogin', { name: 'server', password: next });
+    expect([answer.status, answer.body]).toEqual([200, { name: 'server' }]);
+    await house.stored(async () => {});
+    expect((await ok(house, 'syncDatasource', { name: 'server' })).data.message).toContain('is synced');
+    await server.rotate(password);
+    const piped = vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([`${password}\n`]) as never);
+    const words = ['datasources', 'set-password', 'server', '--user', username, '--url', house.url()];
+    const { code, out, err } = await runCli(words, { env: { GUESTLIST_SERVICE_TOKEN: house.serviceToken } });
+    piped.mockRestore();
+    expect([code, out, err]).toEqual([
+      0,
+      'the datasource server was reached with the new password, which is stored\n',
+      '',
+    ]);
   });
 
   test('deletion closes all its connections', async () => {

@@ -212,6 +212,14 @@ describe('list', () => {
   );
 });
 
+test('the login of a datasource is changed only where it has one, and never that of an unknown one', async () => {
+  await ok(house, 'createDatasource', file('without-login'));
+  const sent = { name: 'without-login', password: 'x' };
+  expect(await refused('updateDatasourceLogin INVALID_REQUEST_BODY', house, sent)).toContain('a DuckDB file');
+  const unknown = { name: 'nowhere', password: 'x' };
+  expect(await refused('updateDatasourceLogin DATASOURCE_ID_ERROR', house, unknown)).toContain('"nowhere"');
+});
+
 describe('sync', () => {
   test('reads the tables again: the next query sees them, and syncedAt is the time', async () => {
     await runOnFile(at('growing.duckdb'), ['CREATE TABLE one (id BIGINT)']);
@@ -277,6 +285,8 @@ test('Auth: only the service token', async () => {
     expect(await refused('updateDatasource AUTHENTICATION_ERROR', house, file('warehouse'), { bearer })).toMatch(
       message,
     );
+    const login = { name: 'warehouse', password: 'x' };
+    expect(await refused('updateDatasourceLogin AUTHENTICATION_ERROR', house, login, { bearer })).toMatch(message);
     expect(await refused('listDatasources AUTHENTICATION_ERROR', house, {}, { bearer })).toMatch(message);
     expect(await refused('syncDatasource AUTHENTICATION_ERROR', house, { name: 'first' }, { bearer })).toMatch(message);
     expect(await refused('listDatasourceTables AUTHENTICATION_ERROR', house, { name: 'first' }, { bearer })).toMatch(

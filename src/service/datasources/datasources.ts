@@ -137,6 +137,35 @@ export const updateDatasource =
     return datasource;
   };
 
+/**
+ * Changes password and user of a server, and keeps its other settings. Throws as `updateDatasource`, and
+ * INVALID_REQUEST_BODY for a file.
+ */
+export const updateDatasourceLogin =
+  (deps: Deps) =>
+  async (
+    caller: ServiceCaller,
+    {
+      name,
+      username,
+      password,
+    }: { readonly name: string; readonly username?: string | undefined; readonly password: string },
+    signal?: RequestSignal,
+  ): Promise<Datasource> => {
+    const stored = await deps.store.datasources.findByName(name);
+    if (stored === undefined) throw unknown(name);
+    if (stored.datasourceType === 'DUCKDB')
+      throw new Refusal(
+        'INVALID_REQUEST_BODY',
+        `name: datasource ${JSON.stringify(name)} is a DuckDB file, which has no login. Name a server.`,
+        { reason: 'datasource-without-login' },
+      );
+    const { datasourceType, host, port, database, schema, isSsl } = stored;
+    const kept = { name, host, port, database, schema: schema ?? undefined, isSsl };
+    const credentials = { ...kept, username: username ?? stored.username, password };
+    return updateDatasource(deps)(caller, { datasourceType, credentials }, signal);
+  };
+
 /** Returns the datasources, ordered by name. Reads no credentials. */
 export const listDatasources =
   ({ store }: Pick<Deps, 'store'>) =>

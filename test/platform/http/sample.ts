@@ -345,6 +345,7 @@ export const sampleHandlers: Handlers = {
     to: { rows: 91, repeated: 0, isWhole: true },
   }),
   updateDatasource: async () => datasource,
+  updateDatasourceLogin: async () => datasource,
   listDatasources: async () => sliceOf([datasource]),
   deleteDatasource: async () => datasource,
   syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),

@@ -152,6 +152,28 @@ export const updateDatasource = operation({
   example: { input: exampleFields, output: { name: 'warehouse' } },
 });
 
+export const updateDatasourceLogin = operation({
+  name: 'updateDatasourceLogin',
+  section: 'facts',
+  resource: 'Datasources',
+  summary: 'Change the password of a datasource, and its user',
+  description:
+    'For a password that was rotated: the other connection settings stay, so nobody has to know them. The stored password is never used for another user or host. If the database refuses the login, the request is refused and the stored one stays.',
+  credentials: ['serviceToken'],
+  reads: 'nothing',
+  roles: ['author'],
+  input: z.strictObject({
+    name: identifier.describe('Identifies the datasource. It cannot be a DuckDB file, which has no login.'),
+    username: identifier.optional().describe('Left out: the user stays.'),
+    password: serverFields.password,
+  }),
+  output: savedDatasource,
+  encode: encodeName,
+  errors: { AUTHENTICATION_ERROR: 401, DATASOURCE_ID_ERROR: 400, DATASOURCE_CONNECTION_ERROR: 400 },
+  bindings: [{ method: 'PUT', path: '/api/v2/datasource/login', from: 'body' }],
+  example: { input: { name: 'warehouse', password: 'the new password' }, output: { name: 'warehouse' } },
+});
+
 export const listDatasources = operation({
   name: 'listDatasources',
   section: 'facts',

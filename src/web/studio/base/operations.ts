@@ -11,6 +11,7 @@ export const routes = {
   listGuestTokens: 'GET guest-token',
   listDatasources: 'GET datasource',
   createDatasource: 'POST datasource',
+  updateDatasourceLogin: 'PUT datasource/login',
   deleteDatasource: 'DELETE datasource',
   syncDatasource: 'POST datasource/sync',
   listDatasourceTables: 'GET datasource/tables',

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { grainOf } from '../../../model/datamart/source-schema.js';
 import { options } from '../../base/options.js';
-import { hasRole, type OperationAnswer, type OperationInput } from '../base/api.js';
+import { hasRole, type OperationAnswer, type OperationInput, StudioError } from '../base/api.js';
 import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
@@ -12,9 +12,14 @@ import '../parts/upload.js';
 
 type Source = OperationAnswer<'listDatasources'>['data'][number];
 type Kind = Source['datasourceType'];
+/** A source that is open. `tables` is null if its database cannot be read, and `fault` says why. */
+type Opened = Pick<Source, 'name' | 'datasourceType'> & {
+  readonly tables: Catalogue['tables'] | null;
+  readonly fault: string | null;
+};
 type Data = {
   readonly sources: readonly Source[];
-  readonly catalogue: Catalogue | null;
+  readonly opened: Opened | null;
   /** Null: this person uploads no files. */
   readonly uploads: UploadFacts | null;
 };
@@ -37,18 +42,33 @@ class SourcesScreen extends Screen<Data> {
 
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [name] = this.place.rest;
-    const [{ data: sources }, catalogue, uploads] = await Promise.all([
+    const [{ data: sources }, read, uploads] = await Promise.all([
       this.api.call('listDatasources', {}, signal),
-      name === undefined || name === 'new' ? null : readCatalogue(this.api, name, signal),
+      name === undefined || name === 'new' ? null : this.#read(name, signal),
       hasRole(this.api.session, 'author') ? this.api.command('uploads-list', {}, signal) : null,
     ]);
-    return { sources, catalogue, uploads };
+    const source = sources.find((one) => one.name === name);
+    if (read instanceof StudioError && source === undefined) throw read;
+    if (read === null) return { sources, opened: null, uploads };
+    const opened =
+      read instanceof StudioError ? { ...source, tables: null, fault: read.message } : { ...read, fault: null };
+    return { sources, opened: opened as Opened, uploads };
   }
 
-  protected override content({ sources, catalogue, uploads }: Data): TemplateResult {
+  /** A database that cannot be reached is returned as the error: its credentials can be changed here. */
+  async #read(name: string, signal: AbortSignal): Promise<Catalogue | StudioError> {
+    try {
+      return await readCatalogue(this.api, name, signal);
+    } catch (error) {
+      if (error instanceof StudioError && error.code === 'DATASOURCE_CONNECTION_ERROR') return error;
+      throw error;
+    }
+  }
+
+  protected override content({ sources, opened, uploads }: Data): TemplateResult {
     const [name] = this.place.rest;
     if (name === 'new') return this.#new();
-    if (catalogue !== null) return this.#one(catalogue, uploads);
+    if (opened !== null) return this.#one(opened, uploads);
     const mayBuild = hasRole(this.api.session, 'author');
     const add = mayBuild
       ? html`${link(addressOf('sources', ['new']), 'Connect a database', 'button quiet')} ${link(addressOf('start'), 'Add your data', 'button')}`
@@ -136,7 +156,7 @@ class SourcesScreen extends Screen<Data> {
     navigate(address);
   }
 
-  #one({ name, datasourceType, tables }: Catalogue, uploads: UploadFacts | null): TemplateResult {
+  #one({ name, datasourceType, tables, fault }: Opened, uploads: UploadFacts | null): TemplateResult {
     const mayBuild = hasRole(this.api.session, 'author');
     const uploaded = uploads?.sources.find((source) => source.name === name);
     const isUploaded = uploaded !== undefined;
@@ -145,15 +165,49 @@ class SourcesScreen extends Screen<Data> {
         <span class="gap"></span>
         ${mayBuild ? this.#actions(name, isUploaded) : nothing}
       </div>
+      ${fault === null ? nothing : html`<p class="notice bad" role="alert">${fault}</p>`}
+      ${mayBuild && datasourceType !== 'DUCKDB' ? this.#login(name, fault !== null) : nothing}
       ${isUploaded ? this.#upload(uploads, uploaded, []) : nothing}
-      ${list({
-        name: 'tables',
-        rows: tables,
-        columns: tableColumns,
-        query: this.place.query,
-        empty: html`<h2>No tables</h2><p>The user of this source may read none. Grant it SELECT, then read the tables again.</p>`,
-      })}
+      ${
+        tables === null
+          ? nothing
+          : list({
+              name: 'tables',
+              rows: tables,
+              columns: tableColumns,
+              query: this.place.query,
+              empty: html`<h2>No tables</h2><p>The user of this source may read none. Grant it SELECT, then read the tables again.</p>`,
+            })
+      }
       <p>${link(addressOf('sources'), 'All sources')}</p>`;
+  }
+
+  /** Open where the database refused the stored login. No server's answer has a password, so the fields begin empty. */
+  #login(name: string, isOpen: boolean): TemplateResult {
+    const change = async (event: SubmitEvent): Promise<void> => {
+      event.preventDefault();
+      if (!(event.target instanceof HTMLFormElement)) return;
+      const form = event.target;
+      const fields = new FormData(form);
+      const username = String(fields.get('username') ?? '').trim();
+      const password = String(fields.get('password') ?? '');
+      const isChanged = await this.act(async () => {
+        await this.api.call('updateDatasourceLogin', { name, ...(username === '' ? {} : { username }), password });
+        return 'The database was reached with the new credentials, which are stored.';
+      });
+      if (isChanged) form.reset();
+    };
+    return html`<details class="card" ?open=${isOpen}>
+      <summary>Change credentials</summary>
+      <p class="soft">For a password that was changed in the database. It is tried before it is stored, and nobody can read it here.</p>
+      <form class="form" @submit=${change}>
+        <div class="row">
+          <label>User <span class="hint">empty: the user stays</span><input name="username" maxlength="120" autocomplete="off" /></label>
+          <label>New password<input name="password" type="password" autocomplete="new-password" /></label>
+        </div>
+        <div class="buttons"><button ?disabled=${this.isBusy}>${this.isBusy ? 'Connecting…' : 'Change credentials'}</button></div>
+      </form>
+    </details>`;
   }
 
   #actions(name: string, isUploaded: boolean): TemplateResult {
