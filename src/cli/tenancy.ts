@@ -23,7 +23,7 @@ const pathOf = (table: Table): string => {
 
 /** By kind: whose the rows are, and why. */
 const words: Readonly<Record<Table['kind'], (table: Table) => readonly [string, string]>> = {
-  column: (table) => ['one client', `client column ${columnOf(table)}`],
+  column: (table) => ['one client', `client column ${columnOf(table)}; nobody reads rows where it is empty`],
   master: (table) => ['one client', `key ${columnOf(table)} of the table of clients`],
   path: (table) => ['one client', pathOf(table)],
   bridge: (table) => ['clients that refer to the row', pathOf(table)],

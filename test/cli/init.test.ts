@@ -112,6 +112,7 @@ describe('what it cannot do', () => {
     await runOnFile(join(folder, 'sources/plain.duckdb'), [
       'CREATE TABLE numbers (n INTEGER)',
       'CREATE TABLE customers (id INTEGER PRIMARY KEY)',
+      'CREATE TABLE prices (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers (id))',
     ]);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -126,6 +127,12 @@ describe('what it cannot do', () => {
       ['--database', 'sources/plain.duckdb', '--client-column', 'nobody'],
       2,
       'no table has a column',
+    ],
+    [
+      'to share a table with a column of tenants',
+      ['--database', 'sources/plain.duckdb', '--shared', 'prices'],
+      2,
+      '--shared main.prices: its column customer_id says whose a row is',
     ],
     ['no rows', ['--database', 'sources/plain.duckdb'], 1, 'nothing to show'],
     ['a port out of range', ['--port', '0'], 2, '--port'],

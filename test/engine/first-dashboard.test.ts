@@ -1,5 +1,6 @@
 /** The filter of dates of a first dashboard: each card is filtered by one date, that of its own table. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tenantlessReport } from '../../src/cli/init/report.js';
 import { firstDashboard } from '../../src/model/dashboard/first/first-dashboard.js';
 import { mappedColumns } from '../../src/model/dashboard/mapped-columns.js';
 import { type Datamart, sameTable, type TableRef } from '../../src/model/datamart/datamart.js';
@@ -8,6 +9,7 @@ import { proposeFor } from '../../src/model/datamart/source-proposals.js';
 import type { Condition } from '../../src/model/filter/filter.js';
 import { createAsk } from '../../src/model/query/first/ask.js';
 import { findFacts } from '../../src/model/query/first/found-facts.js';
+import { countTenantless } from '../../src/model/query/first/tenantless.js';
 import { tryDashboard } from '../../src/model/query/first/tried.js';
 import { createFolder, createLoggedEngine, datasourceAt, question } from './world.js';
 
@@ -25,6 +27,8 @@ const statements = [
   "INSERT INTO invoices SELECT i, 1 + i % 2, i % 600, TIMESTAMP '2024-01-01' + INTERVAL (i * 11 % 366) DAY, DATE '2024-03-01', i * 1.25 FROM range(1000) t(i)",
   'CREATE TABLE payments (id INTEGER PRIMARY KEY, practice_id INTEGER REFERENCES practices (id), invoice_id INTEGER REFERENCES invoices (id), paid_at TIMESTAMP, method VARCHAR, amount DECIMAL(9,2))',
   "INSERT INTO payments SELECT i, 1 + i % 2, i % 1000, TIMESTAMP '2024-01-01' + INTERVAL (i * 13 % 366) DAY, ['card', 'cash'][1 + i // 2 % 2], i * 0.5 FROM range(900) t(i)",
+  'CREATE TABLE services (id INTEGER PRIMARY KEY, practice_id INTEGER REFERENCES practices (id), label VARCHAR)',
+  "INSERT INTO services SELECT i, CASE WHEN i % 13 > 2 THEN 1 + i % 2 END, 'Service ' || i FROM range(78) t(i)",
 ];
 const [from, to] = ['2024-02-10', '2024-03-20'];
 const dates: Readonly<Record<string, string>> = {
@@ -57,7 +61,7 @@ const draft = async () => {
   const ask = createAsk(engine, datasourceAt(path));
   const facts = await findFacts(ask, datamart, owned, find);
   const { dashboard } = await tryDashboard(ask, datamart, '1', firstDashboard(datamart, facts));
-  return { datamart, dashboard };
+  return { datamart, dashboard, tenantless: await countTenantless(ask, datamart, owned, find) };
 };
 
 test('the filter of dates has one date of each table with a card, and no birthday', async () => {
@@ -97,4 +101,10 @@ test('each chart in a range of dates answers as if its own table had the rows of
     expect([name, found]).toEqual([name, await rowsOf(places.get(definition.from.tableName) ?? '', datamart, at, [])]);
     expect(found).not.toEqual([]);
   }
+});
+
+test('rows whose client column is empty are counted, since nobody sees them', async () => {
+  const { tenantless } = await draft();
+  expect(tenantless).toEqual([{ table: 'main.services', columnName: 'practice_id', tenantless: 18, rows: 78 }]);
+  expect(tenantlessReport(tenantless)).toContain('main.services: 18 of 78 rows have no tenant (practice_id is empty)');
 });

@@ -22,6 +22,7 @@ import { placeOf, sourceNameOf, urlExamples } from '../../model/datamart/source-
 import type { DatasourceConnection } from '../../model/organization.js';
 import { type AskMetric, createAsk } from '../../model/query/first/ask.js';
 import { findFacts } from '../../model/query/first/found-facts.js';
+import { countTenantless } from '../../model/query/first/tenantless.js';
 import { type TriedDashboard, tryDashboard } from '../../model/query/first/tried.js';
 import { Refusal } from '../../model/refusal.js';
 import { presetNames } from '../../platform/config/presets.js';
@@ -59,7 +60,7 @@ import {
   type TenantChoice,
   withoutTables,
 } from './questions.js';
-import { draftReport, tablesReport } from './report.js';
+import { draftReport, tablesReport, tenantlessReport } from './report.js';
 import { chooseRestriction, restrictionReport, withRestriction } from './restrict.js';
 import { readDatabaseUrl } from './source.js';
 import { askCharts, askTables } from './wanted.js';
@@ -147,6 +148,8 @@ const chooseTables = async (
     name: sourceNameOf(connection),
   });
   const find = (ref: TableRef) => tables.find((table) => sameTable(table, ref));
+  const tenantless = await countTenantless(ask, draft.datamart, draft.owned, find);
+  if (tenantless.length > 0) console.log(`${tenantlessReport(tenantless)}\n`);
   return { draft, facts: await findFacts(ask, draft.datamart, draft.owned, find) };
 };
 
@@ -183,6 +186,7 @@ const draftFrom = async (
   const shared = await askShared(asking, flags, tables, draftFor({ paths }).leftOut);
   const open = bridges.filter((one) => !shared.includes(qualifiedName(one)));
   assertNotShared(flagged.bridges, shared);
+  assertNobodysRows(shared, draftFor({ paths }), relationships, tenants);
   const plan = { chosen: paths, given, bridges: open, baseFilters };
   console.log(`${draftReport(draftFor({ paths, shared }), plan)}\n`);
   const taken = { paths, shared, bridges: await askBridges(asking, open, flagged.bridges) };
@@ -199,6 +203,26 @@ const assertNotShared = (bridges: readonly TakenBridge[], shared: readonly strin
   const both = bridges.map(qualifiedName).find((name) => shared.includes(name));
   if (both === undefined) return;
   throw new WrongCall(`${both} is named by --through and by --shared: name it by one of them`);
+};
+
+/** Refuses to share a table with a column that refers to tenants: each would read the rows of all others. */
+const assertNobodysRows = (
+  shared: readonly string[],
+  { datamart }: Draft,
+  relationships: SourceProposals['relationships'],
+  { table: tenants }: TenantChoice,
+): void => {
+  for (const name of shared) {
+    const leading = relationships.find(
+      ({ parent, child }) => qualifiedName(parent) === name && sameTable(child, tenants),
+    );
+    const table = datamart.tables.find((one) => qualifiedName(one) === name);
+    const column = table?.clientColumn ?? leading?.parent.columnName;
+    if (column === undefined) continue;
+    throw new WrongCall(
+      `--shared ${name}: its column ${column} says whose a row is, so all tenants would read the rows of each. To share the rows where it is empty, share a view of them`,
+    );
+  }
 };
 
 /** Runs each chart for the tenant with the most rows, and keeps those that answer something. */

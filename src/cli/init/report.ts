@@ -6,6 +6,7 @@ import { amountWords } from '../../model/datamart/money.js';
 import type { ProposedBaseFilter, ProposedBridge } from '../../model/datamart/source-proposals.js';
 import { grainOf, type SourceTable } from '../../model/datamart/source-schema.js';
 import type { TableOwnership } from '../../model/datamart/table-ownership.js';
+import type { TenantlessRows } from '../../model/query/first/tenantless.js';
 import { printable, shellText, tableText } from '../kit/terminal.js';
 import { bridgeFlag } from './bridges.js';
 import type { Paths } from './ways.js';
@@ -161,3 +162,15 @@ export const draftReport = (draft: Draft, plan: Plan): string => {
     ...rowsReport(draft, plan),
   ].join('');
 };
+
+/** The rows that nobody will see, table by table. */
+export const tenantlessReport = (found: readonly TenantlessRows[]): string =>
+  [
+    'Rows without a tenant. Nobody sees them; to show them to all tenants, share a view of them:',
+    ...found.map(
+      ({ table, columnName, tenantless, rows }) =>
+        `  ${table}: ${tenantless} of ${rows} rows have no tenant (${columnName} is empty)`,
+    ),
+  ]
+    .map(printableLine)
+    .join('\n');
