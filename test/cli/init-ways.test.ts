@@ -7,8 +7,9 @@ import { askAmounts, takenAmounts } from '../../src/cli/init/amounts.js';
 import { askBaseFilters, takenBaseFilters } from '../../src/cli/init/base-filters.js';
 import { askBridges, readBridges } from '../../src/cli/init/bridges.js';
 import { choosePort } from '../../src/cli/init/port.js';
-import { type Asking, askShared, askTenantTable } from '../../src/cli/init/questions.js';
+import { type Asking, askDatabase, askShared, askTenantTable } from '../../src/cli/init/questions.js';
 import { draftReport } from '../../src/cli/init/report.js';
+import { readDatabaseUrl } from '../../src/cli/init/source.js';
 import { askCharts, askTables } from '../../src/cli/init/wanted.js';
 import { askWays, readPaths } from '../../src/cli/init/ways.js';
 import { metricOf } from '../../src/model/dashboard/first/first-dashboard.js';
@@ -82,6 +83,39 @@ test('without a name for tenants, the table that most others lead to is proposed
   await expect(askTenantTable(null, {}, tables, proposals)).rejects.toThrow(
     'name it by --tenant-table (by its keys perhaps public.studios: 4 other tables lead to it)',
   );
+});
+
+test('without a terminal, the one table that half of the others lead to is taken, and people never are', async () => {
+  const keyed = [
+    ...[table('practices'), table('users'), table('visits', { practice_id: 'practices', user_id: 'users' })],
+    ...[table('rooms', { practice_id: 'practices', user_id: 'users' }), table('codes')],
+  ];
+  expect((await askTenantTable(null, {}, keyed, proposeFor(keyed))).table.tableName).toBe('practices');
+  const several = [...keyed, table('regions'), table('sites_in', { region_id: 'regions', practice_id: 'practices' })];
+  const both = [...several, table('shifts', { region_id: 'regions', practice_id: 'practices' })];
+  const regions = both.map((one) =>
+    one.tableName === 'visits' ? table('visits', { practice_id: 'practices', region_id: 'regions' }) : one,
+  );
+  const left = regions.filter(({ tableName }) => !['users', 'codes', 'rooms'].includes(tableName));
+  await expect(askTenantTable(null, {}, left, proposeFor(left))).rejects.toThrow('name it by --tenant-table');
+});
+
+test('a password that the URL lacks is asked for where nobody sees it', async () => {
+  const asked: string[] = [];
+  const asking = (url: string) =>
+    ({
+      ...{ text: async () => url, isCancel: () => false },
+      password: async ({ message }: { readonly message: string }) => {
+        asked.push(message);
+        return 'p%/@';
+      },
+    }) as unknown as NonNullable<Asking>;
+  const given = await askDatabase(asking('postgres://reader@db:5432/shop?sslmode=require'), {});
+  expect(readDatabaseUrl(given)).toMatchObject({ username: 'reader', password: 'p%/@', database: 'shop', isSsl: true });
+  expect(asked).toEqual(['Password of reader (empty if there is none)']);
+  for (const url of ['postgres://reader:known@db/shop', 'shop.duckdb'])
+    expect(await askDatabase(asking(url), {})).toBe(url);
+  expect(asked).toHaveLength(1);
 });
 
 test('a table from which several keys lead to a tenant is asked about, and the tables behind it follow', async () => {

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { ignoreFile, policyFile, policyTestFile, type Setup, settingsFile } from '../../src/cli/init/files.js';
+import {
+  hostPageFile,
+  ignoreFile,
+  policyFile,
+  policyTestFile,
+  type Setup,
+  settingsFile,
+} from '../../src/cli/init/files.js';
 import { askLogin } from '../../src/cli/init/login.js';
 import { loadIssuers } from '../../src/platform/config/issuers.js';
 import { loadPreset, presetNames } from '../../src/platform/config/presets.js';
@@ -27,7 +34,14 @@ describe.each(presetNames)('the files for the login provider %s', (login) => {
     name: 'shop',
     dashboard: { id: 'overview', title: 'Overview' },
     connection: { datasourceType: 'DUCKDB', path: '/data/shop.duckdb' },
-    ...{ port: 3000, origin: 'https://app.example.com', claim: 'tenant_id', restricted: null, tenants },
+    ...{
+      port: 3000,
+      origin: 'https://app.example.com',
+      claim: 'tenant_id',
+      restricted: null,
+      tenants,
+      tenantNames: {},
+    },
     claimOfSeveral: null,
     login: await askLogin(null, {
       ...{ login, issuer: 'https://login.example.com', audience: 'app' },
@@ -62,7 +76,7 @@ describe('the files for a restriction by any column', () => {
     name: 'shop',
     dashboard: { id: 'overview', title: 'Overview' },
     connection: { datasourceType: 'DUCKDB', path: '/data/shop.duckdb' },
-    ...{ port: 3000, origin: 'https://app.example.com', claim, tenants: [tenant], login: null },
+    ...{ port: 3000, origin: 'https://app.example.com', claim, tenants: [tenant], tenantNames: {}, login: null },
     claimOfSeveral: tenant === '7' ? 'all_tenants' : null,
     restricted: {
       filter: {
@@ -102,6 +116,18 @@ describe('the files for a restriction by any column', () => {
     const { code, err } = await runCli(['init', '--yes', '--claim', claim]);
     expect([code, err]).toEqual([2, expect.stringContaining('no name that has another meaning')]);
   });
+});
+
+test('the page to try it lists tenants by name with their ids, and without what HTML would read', () => {
+  const page = hostPageFile({
+    ...{ name: 'shop', dashboard: { id: 'overview', title: 'Overview' }, login: null, restricted: null },
+    connection: { datasourceType: 'DUCKDB', path: '/data/shop.duckdb' },
+    ...{ port: 3000, origin: 'https://app.example.com', claim: 'tenant_id', claimOfSeveral: null },
+    ...{ tenants: ['7', '8'], tenantNames: { 7: 'Anker <b>' } },
+  });
+  const [, lines = ''] = /^(const tenants = .*?)\n\nconst base64/ms.exec(page) ?? [];
+  const shown = new Function(`${lines}; return tenants.map(nameOf)`) as () => readonly string[];
+  expect(shown()).toEqual(['Anker b <small>7</small>', '8']);
 });
 
 describe('what it cannot do', () => {

@@ -22,6 +22,8 @@ export type Setup = {
   /** What the policy's restriction narrows users to; null: the dashboard has no category. */
   readonly restricted: FirstRestriction | null;
   readonly tenants: readonly string[];
+  /** Their names, by id; a tenant may have none. */
+  readonly tenantNames: Readonly<Record<string, string>>;
 };
 
 /** Origin of the page that `init` writes to try the dashboard. */
@@ -284,6 +286,9 @@ import { parseEnv } from 'node:util';
 
 const { GUESTLIST_HOST_JWT_SECRET: secret } = parseEnv(readFileSync(new URL('guestlist.env', import.meta.url), 'utf8'));
 const tenants = ${JSON.stringify(setup.tenants)};
+const names = ${JSON.stringify(setup.tenantNames)};
+const plain = (text) => text.replace(/[&<>"]/g, '');
+const nameOf = (id) => (names[id] === undefined ? plain(id) : \`\${plain(names[id])} <small>\${plain(id)}</small>\`);
 
 const base64 = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const sign = (claims) => {
@@ -297,7 +302,7 @@ const page = \`<!doctype html>
 <meta charset="utf-8">
 <title>My application</title>
 <style>body { font: 15px system-ui, sans-serif; margin: 0; padding: 1rem 2rem; background: #f4f5f7 } nav a { margin-right: 1rem }</style>
-<nav>Tenant: \${tenants.map((id) => \`<a href="/?tenant=\${encodeURIComponent(id)}">\${id.replace(/[&<>"]/g, '')}</a>\`).join('')}</nav>
+<nav>Tenant: \${tenants.map((id) => \`<a href="/?tenant=\${encodeURIComponent(id)}">\${nameOf(id)}</a>\`).join('')}</nav>
 \${lines.join('\\n').replace('const answer', \`const yourSessionJwt = await (await fetch('/session' + location.search)).text();\\n    const answer\`)}\`;
 
 const server = createServer((request, response) => {

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { createEngine } from '../../engine/engine.js';
 import { isFreeClaim } from '../../gateway/policy-tools/claim-name.js';
 import type { Facts } from '../../model/dashboard/first/facts.js';
 import { type FirstDashboard, firstDashboard } from '../../model/dashboard/first/first-dashboard.js';
-import { qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
+import { type Datamart, qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
 import {
   type Choices,
   type Draft,
@@ -19,7 +19,9 @@ import {
 import { amountsFor, proposeBridges, proposeFor, type SourceProposals } from '../../model/datamart/source-proposals.js';
 import { offeredTables, type SourceTable } from '../../model/datamart/source-schema.js';
 import { placeOf, sourceNameOf, urlExamples } from '../../model/datamart/source-url.js';
-import type { DatasourceConnection } from '../../model/organization.js';
+import { namesAtOnce } from '../../model/datamart/tenant-name.js';
+import type { Datasource, DatasourceConnection } from '../../model/organization.js';
+import type { Engine } from '../../model/query/engine.js';
 import { type AskMetric, createAsk } from '../../model/query/first/ask.js';
 import { findFacts } from '../../model/query/first/found-facts.js';
 import { countTenantless } from '../../model/query/first/tenantless.js';
@@ -100,7 +102,24 @@ type Source = {
   readonly connection: DatasourceConnection;
   readonly tables: readonly SourceTable[];
   readonly ask: AskMetric;
+  /** Names of tenants by their ids, as far as the table of tenants has any. */
+  readonly namesOf: (datamart: Datamart, tenants: readonly string[]) => Promise<Setup['tenantNames']>;
 };
+
+const namesTimeoutMs = 5_000;
+
+const createNamesOf =
+  (engine: Pick<Engine, 'tenantNames'>, datasource: Datasource): Source['namesOf'] =>
+  async ({ tenancy }, clientIds) => {
+    if (tenancy?.tenancyLevel !== 'TABLE') return {};
+    const { schemaName, tableName, clientColumnType } = tenancy;
+    const [keyColumn, nameColumn] = [tenancy.tablePrimaryKeyColumn, tenancy.tableClientNameColumn];
+    const master = { schemaName, tableName, keyColumn, nameColumn, clientColumnType };
+    const wanted = { by: 'id', clientIds } as const;
+    const asked = { datasource, master, limit: namesAtOnce, wanted, timeoutMs: namesTimeoutMs };
+    const found = await engine.tenantNames(asked, new AbortController().signal);
+    return Object.fromEntries(found.flatMap(({ clientId, name }) => (name === null ? [] : [[clientId, name]])));
+  };
 
 /** Opens the database, and closes it after `work`. A failed connection is told with the driver's own words: the operator asked. */
 const withSource = async <R>(connection: DatasourceConnection, work: (source: Source) => Promise<R>): Promise<R> => {
@@ -117,7 +136,11 @@ const withSource = async <R>(connection: DatasourceConnection, work: (source: So
   const datasource = { id: 'init', name: sourceNameOf(connection), syncedAt: null, ...connection };
   try {
     const tables = offeredTables(await engine.introspect(datasource));
-    return await work({ connection, tables, ask: createAsk(engine, datasource) });
+    return await work({
+      ...{ connection, tables },
+      ask: createAsk(engine, datasource),
+      namesOf: createNamesOf(engine, datasource),
+    });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const because = told.length === 0 ? '' : `\n  because: ${[...new Set(told)].join('; ')}`;
@@ -343,6 +366,7 @@ const run = async ({ yes, claim, ...values }: Given, readServiceToken: ReadServi
       login,
       restricted,
       tenants: chosen.facts.tenants,
+      tenantNames: await source.namesOf(chosen.draft.datamart, chosen.facts.tenants),
     };
     await withProgress((say) => {
       say('writing the folder and creating the dashboard');
@@ -356,6 +380,10 @@ const throughText =
   'a table whose rows several tenants share, such as users, and the columns that they read of it, with commas between them (repeatable); without columns, its names; the table is left out if it is not named';
 const restrictText =
   'the category of which restricted users see one value, of any table that charts lead to; the best if left out';
+const databaseOption = new Option(
+  '--database <url>',
+  `${urlExamples}. Other users of the machine see a password in an argument, and none in the variable`,
+).env('GUESTLIST_INIT_DATABASE');
 const uncertain = 'base filters that may leave out too much';
 
 /** Throws WrongCall, and Error with what to mend. */
@@ -369,7 +397,7 @@ only read.
 
 A table whose rows have no tenant is left out, and init says why. Without a terminal it asks nothing.`,
     )
-    .option('--database <url>', urlExamples)
+    .addOption(databaseOption)
     .option('--tenant-table <table>', 'the table that lists your customers, each of which is a tenant')
     .option('--client-column <column>', "the column of the other tables that holds a tenant's key")
     .option(

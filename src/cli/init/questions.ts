@@ -1,5 +1,6 @@
 /** What `init` needs to know: from flags, from questions at a terminal, or as the schema proposes. */
-import { qualifiedName } from '../../model/datamart/datamart.js';
+import { isPerson } from '../../model/datamart/column-names.js';
+import { qualifiedName, sameTable } from '../../model/datamart/datamart.js';
 import type { LeftOut } from '../../model/datamart/model-draft.js';
 import {
   countLeadingTo,
@@ -48,15 +49,23 @@ export const answerTo = async <Value>(clack: Clack, asked: Promise<Value>): Prom
   return value as Exclude<Value, symbol>;
 };
 
+/** The URL of a server with the password that is asked for, masked. Other URLs, and paths, stay as they are. */
+const withPassword = async (asking: Clack, text: string): Promise<string> => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.username === '' || url.password !== '') return text;
+  const message = `Password of ${decodeURIComponent(url.username)} (empty if there is none)`;
+  url.password = encodeURIComponent((await answerTo(asking, asking.password({ message }))) ?? '');
+  return url.href;
+};
+
 export const askDatabase = async (asking: Asking, { database }: Flags): Promise<string> => {
   if (database !== undefined) return database;
-  if (asking === null) throw new WrongCall(`give the URL of your database: --database ${urlExamples}`);
-  const message = `Where is your database? (${urlExamples})`;
+  if (asking === null)
+    throw new WrongCall(`give the URL of your database: --database ${urlExamples}; or set GUESTLIST_INIT_DATABASE`);
+  const message = `Where is your database? Leave the password out: it is asked next (${urlExamples.replace(':password', '')})`;
   const validate = (value: string | undefined) => ((value ?? '').trim() === '' ? 'the URL is needed' : undefined);
-  return answerTo(
-    asking,
-    asking.text({ message, placeholder: 'postgres://user:password@localhost:5432/shop', validate }),
-  );
+  const placeholder = 'postgres://user@localhost:5432/shop';
+  return withPassword(asking, await answerTo(asking, asking.text({ message, placeholder, validate })));
 };
 
 export type TenantChoice = { readonly table: SourceTable; readonly keyColumn: string };
@@ -89,6 +98,18 @@ const keyOf = (
 const hintOf = (count: number): string => `${count} other ${count === 1 ? 'table leads' : 'tables lead'} to it`;
 
 type Option = { readonly value: string; readonly label: string; readonly hint?: string };
+
+/**
+ * The tables that are the tenants by their keys alone: at least half of the other tables lead to each, it leads to none,
+ * and it holds no people, whose keys say who did something.
+ */
+const byKeys = (tables: readonly SourceTable[], { relationships }: SourceProposals): readonly SourceTable[] =>
+  tables.filter(
+    (table) =>
+      !isPerson(table.tableName) &&
+      !relationships.some(({ parent }) => sameTable(parent, table)) &&
+      countLeadingTo(table, tables, relationships) >= Math.max(2, (tables.length - 1) / 2),
+  );
 
 /** First the tables that are named like tenants, then those that most other tables lead to. */
 const tenantOptions = (
@@ -123,6 +144,8 @@ export const askTenantTable = async (
   if (flags.tenantTable !== undefined) return choose(findTable(tables, flags.tenantTable));
   if (asking === null) {
     const [best] = tenantTables;
+    const [only, ...more] = best === undefined ? byKeys(tables, proposals) : [];
+    if (only !== undefined && more.length === 0) return choose(only);
     if (best === undefined) {
       const [likely] = tenantOptions(tables, proposals).filter(({ hint }) => hint !== undefined);
       const by = likely === undefined ? '' : ` (by its keys perhaps ${likely.label}: ${likely.hint})`;

@@ -327,6 +327,12 @@ const namesFor = (datamart: Datamart, facts: Facts, from: TableFacts): readonly 
       return isShown ? [{ name: labelOf(singularName(one.table.tableName)), column: columnOf(one, label) }] : [];
     });
 
+/** The measure as the column of one row is called, since nothing is added up there: `Total` instead of `Revenue`. */
+const asItIs = (of: TableFacts, measure: Measure, beside: readonly Dimension[]): Measure => {
+  const name = measure.column === undefined ? measure.name : amountLabel(of, measure.column.columnName);
+  return beside.some((one) => one.name === name) ? measure : { ...measure, name };
+};
+
 /** The latest rows: when, what they refer to, what they are called, and of which kind. No keys, which people cannot read. */
 const latestMetric = (datamart: Datamart, facts: Facts, { timeline }: Subject): readonly FirstMetric[] => {
   const date = dateOf(timeline);
@@ -343,7 +349,8 @@ const latestMetric = (datamart: Datamart, facts: Facts, { timeline }: Subject): 
     ...[date, ...new Set(own)].map((column) => ({ name: labelOf(column), column: columnOf(timeline, column) })),
     ...namesFor(datamart, facts, timeline).slice(0, 3),
   ].filter(({ name: one }, at, all) => all.findIndex((other) => other.name === one) === at);
-  const total = totalIn(datamart, facts, timeline) ?? plain({ name: 'Rows', aggregate: 'COUNT' });
+  const found = totalIn(datamart, facts, timeline) ?? plain({ name: 'Rows', aggregate: 'COUNT' });
+  const total = { ...found, measure: asItIs(timeline, found.measure, dimensions) };
   return [
     {
       metricId: idOf(name),
