@@ -113,4 +113,4 @@ const failureOf = (text: string, again: () => void): TemplateResult => html`<div
   <button type="button" @click=${again}>Try again</button>
 </div>`;
 
-const skeleton = html`<div class="skeleton" aria-busy="true" aria-label="Loading"><i></i><i></i><i></i></div>`;
+const skeleton = html`<div class="skeleton" role="status" aria-busy="true" aria-label="Loading"><i></i><i></i><i></i></div>`;

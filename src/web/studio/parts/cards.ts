@@ -79,7 +79,7 @@ export class CardsCheck extends LitElement {
     const again = html`<button type="button" class="quiet" @click=${() => void this.#check()}>Try again</button>`;
     if (failure != null) return html`<p class="notice bad">${failure}</p>${again}`;
     if (result === undefined)
-      return html`<div class="skeleton" aria-busy="true" aria-label="Loading"><i></i><i></i></div>`;
+      return html`<div class="skeleton" role="status" aria-busy="true" aria-label="Loading"><i></i><i></i></div>`;
     const { checked, viewer } = result;
     if (checked.profiles === null)
       return html`<p>The analytics service cannot say it, or does not have this dashboard.</p>`;

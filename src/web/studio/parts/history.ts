@@ -45,7 +45,7 @@ export class History extends LitElement {
     const { failure, history } = this;
     if (failure != null) return html`<div class="failure" role="alert"><p>${failure}</p></div>`;
     if (history === undefined)
-      return html`<div class="skeleton" aria-busy="true" aria-label="Loading"><i></i><i></i></div>`;
+      return html`<div class="skeleton" role="status" aria-busy="true" aria-label="Loading"><i></i><i></i></div>`;
     if (history === null)
       return html`<div class="empty"><h2>No history</h2><p>The policy does not name this dashboard as a template, so no tenant gets it.</p></div>`;
     const published = history.editions.find(({ version }) => version === history.newCopies);

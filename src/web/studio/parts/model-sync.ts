@@ -89,7 +89,7 @@ export class ModelSync extends LitElement {
     const count = differences?.length ?? 0;
     return html`<section class="card model-sync"><h2>Changes in the database ${count === 0 ? nothing : badge(String(count), 'warn')}</h2>
       <div role="status">${failure === null ? nothing : html`<p class="notice bad">${failure}</p>`}
-        ${differences === undefined && failure === null ? html`<div class="skeleton" aria-busy="true" aria-label="Comparing"><i></i></div>` : nothing}
+        ${differences === undefined && failure === null ? html`<div class="skeleton" role="status" aria-busy="true" aria-label="Comparing"><i></i></div>` : nothing}
         ${differences?.length === 0 ? html`<p class="soft">The database has what this model says. Nothing is new but what was left out.</p>` : nothing}
       </div>
       ${count === 0 ? nothing : html`<ul class="changes">${differences?.map((one) => this.#difference(one))}</ul>`}

@@ -223,7 +223,7 @@ class DashboardScreen extends Screen<Data> {
   ): TemplateResult {
     if (readViewer() === null) return nobody;
     if (seen === undefined)
-      return html`<div class="skeleton" aria-busy="true" aria-label="Loading"><i></i><i></i></div>`;
+      return html`<div class="skeleton" role="status" aria-busy="true" aria-label="Loading"><i></i><i></i></div>`;
     if ('refusal' in seen)
       return html`<div class="failure" role="alert"><p>${nameOf(seen.viewer)} sees nothing: ${seen.refusal}</p></div>`;
     const id = this.#copyOf(data, seen.view);
