@@ -27,7 +27,7 @@ const byHand = {
   'Hours by department': `SELECT u.department, sum(e.minutes) / 60.0 FROM app.time_entries e JOIN ${ownTasks} ON t.id = e.task_id
     LEFT JOIN app.users u ON u.id = e.user_id AND EXISTS (SELECT FROM app.memberships m
       WHERE m.user_id = u.id AND m.organization_id = $1) GROUP BY 1`,
-  'Revenue by status': `SELECT i.status::text || ' ' || i.currency, sum(i.total_cents) / 100.0 FROM billing.invoices i
+  'Revenue by status': `SELECT i.status::text || ' ' || i.currency, sum(i.total_cents) / 100.0 AS amount FROM billing.invoices i
     WHERE i.organization_id = $1 GROUP BY 1`,
   'Hours by project type': `SELECT CASE WHEN t.deleted_at IS NULL THEN p."projectType" END, sum(e.minutes) / 60.0
     FROM app.time_entries e JOIN ${ownTasks} ON t.id = e.task_id GROUP BY 1`,
@@ -137,10 +137,14 @@ describe.runIf(await isPostgresThere())('on PostgreSQL', () => {
       const { output: plan } = await run(own, 'plan', '--url', peopleUrl);
       expect(plan).toContain('Nothing to change.');
       const { tableList } = await readModel(own);
-      expect(tableList.find(({ name }: { readonly name: string }) => name === 'users')).toMatchObject({
-        through: { relationship: 'memberships.user_id', columns: ['id', 'full_name', 'department'] },
-        baseFilters: [{ columnName: 'deleted_at', predicate: { kind: 'isNull' } }],
+      const users = tableList.find(({ name }: { readonly name: string }) => name === 'users');
+      expect(users.through).toEqual({
+        relationship: 'memberships.user_id',
+        columns: ['id', 'full_name', 'department'],
       });
+      // Hours of people who were deleted keep their department.
+      expect(users.baseFilters ?? []).toEqual([]);
+      expect(output).toContain('would lose the names of deleted users); to take it: --base-filter app.users');
     } finally {
       await stop(people);
       await rm(own, { recursive: true, force: true });
