@@ -122,6 +122,14 @@ describe("a way beside the tenants' own table", () => {
     expect(refusal).toMatchObject({ reason: 'path-ambiguous' });
   });
 
+  it('tables that have only the tenant in common are named so, with the way to hide what cannot be restricted', async () => {
+    const apart = [...invoices, keyOf('teams')];
+    const { message } = await refusalOf(() => wayOf(apart, 'lines', 'teams'));
+    expect(message).toMatch(/main\.lines and main\.teams have only the tenant in common.*by hideMetrics\.$/);
+    const beside = [...invoices, edge('lines', 'projects')];
+    expect((await refusalOf(() => wayOf(beside, 'lines', 'projects'))).message).toContain('More than one way');
+  });
+
   it('tables that are joined together are each joined once, whatever the datamart', () => {
     const name = fc.constantFrom(...owned, 'clients');
     const link = ([one, two]: readonly [string, string]): Relationship => {

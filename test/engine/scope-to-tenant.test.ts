@@ -245,6 +245,14 @@ describe('a client id is compared by the type of its column', () => {
     });
   });
 
+  it('a table that is missing in the datasource is refused as such, and not for its client column', async () => {
+    const of = owned('BIGINT', 'NUMBER');
+    const source = { datamart: of, catalog: catalogOf(datamart({ tables: [] })) };
+    const refusal = await refusalOf(() => scopeToTenant(planFor(counted, {}, of), scopeOf(of, '1'), source));
+    expect(refusal.reason).toBe('table-not-in-datasource');
+    expect(refusal.message).toContain('Table main.orders is not in the datasource: it was renamed or removed');
+  });
+
   it('a client column that is missing in the datasource is refused', async () => {
     const of = datamart({ tables: [table('orders', { id: 'BIGINT' }, 'owner')] });
     expect(await refusalOf(() => securedBy(of, 'acme'))).toMatchObject({ reason: 'client-column-missing' });

@@ -391,7 +391,7 @@ describe('an earlier request', () => {
     for (const id of [cached, 'another']) {
       expect((await explained(id)).error).toMatchObject({
         code: 'NOT_FOUND',
-        message: expect.stringContaining('a cached answer names the request that minted it as mintedBy'),
+        message: expect.stringContaining('the line of a cached token the request that minted it as mintedBy'),
       });
     }
     expect(gateway.lines.find(({ requestId }) => requestId === cached)?.mintedBy).toBe(minted);

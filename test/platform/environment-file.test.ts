@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withLocalFiles } from '../../src/platform/config/environment.js';
+import { findUnknownVariables, withLocalFiles } from '../../src/platform/config/environment.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -38,4 +38,17 @@ test('a configuration that is named has its own environment file', () => {
   expect(withLocalFiles({ GUESTLIST_CONFIG: join(folder, 'other.yaml') }, join(folder, 'own'))).toEqual({
     GUESTLIST_CONFIG: join(folder, 'other.yaml'),
   });
+});
+
+test('a variable is told as misspelt if each of its words nearly is one of a setting that is not set', () => {
+  const told = (env: Record<string, string>) => findUnknownVariables(env, () => false);
+  expect(told({ DATABSE_URL: 'x' })).toEqual([{ variable: 'DATABSE_URL', suggestion: 'DATABASE_URL' }]);
+  expect(told({ REDDIS_URL: 'x', GUESTLIST_DEMOO: '1' })).toEqual([
+    { variable: 'GUESTLIST_DEMOO', suggestion: 'GUESTLIST_DEMO' },
+    { variable: 'REDDIS_URL', suggestion: 'REDIS_URL' },
+  ]);
+  expect(told({ DATABSE_URL: 'x', DATABASE_URL: 'y' })).toEqual([]);
+  expect(
+    told({ DATABASE_USER: 'x', DATABASE_NAME: 'x', REDIS_DB: '1', REDIS_HOST: 'x', HOSTNAME: 'x', POST: '1' }),
+  ).toEqual([]);
 });

@@ -9,7 +9,7 @@ import {
   sameTable,
   type TableRef,
 } from '../../model/datamart/datamart.js';
-import { findWay, otherEnd, type Way, type Ways } from '../../model/datamart/ways.js';
+import { findWay, isByTenantAlone, otherEnd, type Way, type Ways } from '../../model/datamart/ways.js';
 import { refuseQuery } from '../dialect/refuse.js';
 
 /** A relationship in the direction of travel: from `near`, which is joined already, to `far`. */
@@ -74,6 +74,12 @@ export const findPath = (datamart: Ways, from: TableRef, to: TableRef): readonly
     return refuseQuery(
       `No relationship leads from ${qualifiedName(from)} to ${qualifiedName(to)}; add one to the datamart.`,
       'path-missing',
+    );
+  }
+  if (found.kind === 'several' && isByTenantAlone(datamart, from, to)) {
+    return refuseQuery(
+      `${qualifiedName(from)} and ${qualifiedName(to)} have only the tenant in common, so a condition on one says nothing of the other's rows. Add a relationship between them; or, if a restriction of the policy asks for this, hide the metric from those users by hideMetrics.`,
+      'path-ambiguous',
     );
   }
   if (found.kind === 'several') {

@@ -135,7 +135,14 @@ export const columnPredicate = (
   declared: Tenancy['clientColumnType'] | undefined,
   source: Pick<Source, 'catalog'>,
 ): TenantPredicate => {
-  const type = columnsOf(source.catalog, table).get(columnName);
+  const columns = columnsOf(source.catalog, table);
+  if (columns.size === 0) {
+    return refuseQuery(
+      `Table ${qualifiedName(table)} is not in the datasource: it was renamed or removed, or may not be read. Correct the datamart.`,
+      'table-not-in-datasource',
+    );
+  }
+  const type = columns.get(columnName);
   if (type === undefined) {
     return refuseQuery(
       `Client column ${columnName} of ${qualifiedName(table)} is not in the datasource; correct the datamart.`,

@@ -213,7 +213,7 @@ export const loadExplanation = async (ledger: Ledger, requestId: string): Promis
   if (row === undefined) {
     throw notExplained(
       requestId,
-      'only requests that minted a token or were denied are kept, and not for ever; a cached answer names the request that minted it as mintedBy in its log line',
+      'only requests that minted a token or were denied are kept, and not for ever. Look for the id in the log: the line of a query has the reason of a refusal as refused, and the line of a cached token the request that minted it as mintedBy',
     );
   }
   const key = await findKey(ledger, row.tenant_ref);

@@ -26,6 +26,25 @@ export const otherEnd = ({ parent, child }: Relationship, table: TableRef): Tabl
   return sameTable(child, table) ? parent : undefined;
 };
 
+const besideTenants = (
+  relationships: readonly Relationship[],
+  tenants: TableRef,
+  from: TableRef,
+  to: TableRef,
+): FoundWay =>
+  search(
+    relationships.filter((one) => otherEnd(one, tenants) === undefined),
+    from,
+    to,
+  );
+
+/** Whether two tables have nothing in common but the tenants' own table: every way between them leads through it. */
+export const isByTenantAlone = (datamart: Ways, from: TableRef, to: TableRef): boolean => {
+  const tenants = tenantsOf(datamart);
+  if (tenants === undefined || sameTable(from, tenants) || sameTable(to, tenants)) return false;
+  return besideTenants(datamart.relationships, tenants, from, to).kind === 'none';
+};
+
 /** Finds the only way between two tables, or says that there is none or that there are several. */
 export const findWay = (datamart: Ways, from: TableRef, to: TableRef): FoundWay => {
   const { relationships } = datamart;
@@ -37,11 +56,7 @@ export const findWay = (datamart: Ways, from: TableRef, to: TableRef): FoundWay 
       relationships.some((one) => isKey(one) && otherEnd(one, table) !== undefined);
     return search(relationships, from, to, (relationship, table) => isKey(relationship) || !hasKey(table));
   }
-  const beside = search(
-    relationships.filter((one) => !isKey(one)),
-    from,
-    to,
-  );
+  const beside = besideTenants(relationships, tenants, from, to);
   return beside.kind === 'none' ? search(relationships, from, to) : beside;
 };
 

@@ -415,13 +415,30 @@ export type UnknownVariable = {
 const ofOthers =
   /^GUESTLIST_(?:PORT(?:_\d+_(?:TCP|UDP)(?:_(?:PROTO|PORT|ADDR))?)?|SERVICE_(?:HOST|PORT(?:_[A-Z0-9_]+)?)|URL)$/;
 
+/** Settings whose names have no prefix of ours, in words. */
+const unprefixed = settingVariables.filter((name) => !name.startsWith('GUESTLIST_') && name.includes('_'));
+
+/**
+ * Such a setting that is not set, if each word of the name is nearly one of its words: DATABSE_URL for DATABASE_URL. The
+ * environment has names of other programs too, so a name that is only similar as a whole is not ours.
+ */
+const unprefixedNear = (name: string, env: Environment): string | undefined =>
+  unprefixed.find((known) => {
+    const [words, meant] = [name.split('_'), known.split('_')];
+    const isNear = words.every((word, at) => nearestName(word, meant.slice(at, at + 1)) !== undefined);
+    return name !== known && words.length === meant.length && isNear && given(env, known) === undefined;
+  });
+
 /** `isUsed` says whether a policy or an issuer names the variable. Values are never read. */
 export const findUnknownVariables = (env: Environment, isUsed: (name: string) => boolean): readonly UnknownVariable[] =>
   Object.keys(env)
-    .filter((name) => name.startsWith('GUESTLIST_') && !settingVariables.includes(name))
-    .filter((name) => !ofOthers.test(name) && !isUsed(name))
+    .filter((name) => !settingVariables.includes(name) && !ofOthers.test(name) && !isUsed(name))
     .sort()
-    .map((variable) => ({ variable, suggestion: nearestName(variable, settingVariables) }));
+    .flatMap((variable) => {
+      if (variable.startsWith('GUESTLIST_')) return [{ variable, suggestion: nearestName(variable, settingVariables) }];
+      const suggestion = unprefixedNear(variable, env);
+      return suggestion === undefined ? [] : [{ variable, suggestion }];
+    });
 
 /** The message about one of them. */
 export const describeUnknown = ({ variable, suggestion }: UnknownVariable): string =>

@@ -99,14 +99,18 @@ const codeOf = (error: unknown): string => {
   return 'code' in error ? String(error.code) : error.message;
 };
 
+/** SQLSTATE of a password or user that PostgreSQL does not accept. */
+const refusedLogin: readonly string[] = ['28P01', '28000'];
+
 const openPostgres = async (databaseUrl: string, log: DatabaseOptions['log']): Promise<Database> => {
   const pool = await openPostgresPool(databaseUrl, log);
   try {
     return await createDatabase({ dialect: new PostgresDialect({ pool }) });
   } catch (cause) {
-    throw new Error(
-      `DATABASE_URL does not answer: check host, port, database name, user and password (${placeOf(databaseUrl)}: ${codeOf(cause)}).`,
-      { cause },
-    );
+    const code = codeOf(cause);
+    const what = refusedLogin.includes(code)
+      ? ': the server refused the credentials; check username and password, and that this user may connect from here'
+      : ' does not answer: check host, port, database name, user and password';
+    throw new Error(`DATABASE_URL${what} (${placeOf(databaseUrl)}: ${code}).`, { cause });
   }
 };
