@@ -102,6 +102,42 @@ describe('access that is written into a policy', () => {
     );
   });
 
+  test('cards that are hidden from a restricted role stay hidden when a second dashboard is opened to it', async () => {
+    const cards = fc.uniqueArray(fc.constantFrom('Revenue', 'Payments', 'Visits'), { maxLength: 3 });
+    const role = fc.constantFrom('head', null);
+    await fc.assert(
+      fc.asyncProperty(role, cards, cards, cards, async (of, first, second, more) => {
+        const viewerOf = (hidden: readonly string[]) => ({ role: of, restriction: { filter: 'Department', hidden } });
+        const { text } = await written(starter, { ...access, viewers: [viewerOf(first)] });
+        const beside = { ...access, template: 'second', viewers: [viewerOf(second), viewerOf(more)] };
+        const { hidden } = decide((await written(text, beside)).text, { roles: ['head'], department: 'Billing' });
+        const both = [...new Set([...second, ...more])];
+        expect(hidden).toEqual({
+          ...(first.length === 0 ? {} : { overview: first.toSorted() }),
+          ...(both.length === 0 ? {} : { second: both.toSorted() }),
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('what somebody added to a restriction stays when a second dashboard is opened to its role', async () => {
+    const first = (await written(starter)).text;
+    const viewers = [{ role: 'head', restriction: { filter: 'Department', hidden: [] } }];
+    const second = { ...access, template: 'second', viewers };
+    const whenHead = /when: .?"head" in user.roles.*$/m;
+    const wider = first.replace(whenHead, `when: '"head" in user.roles || "deputy" in user.roles'`);
+    const deputy = decide((await written(wider, second)).text, { roles: ['deputy'], department: 'Billing' });
+    expect(deputy.filters).toEqual({ Department: 'Billing' });
+    const narrower = first.replace(whenHead, `when: '"head" in user.roles && "deputy" in user.roles'`);
+    const head = decide((await written(narrower, second)).text, { roles: ['head'], department: 'Billing' });
+    expect(head.filters).toEqual({ Department: 'Billing' });
+    const masked = first.replace(/( +)dashboardFilters:/, '$1hideColumns: [main.people.salary]\n$&');
+    const after = (await written(masked, second)).text;
+    expect(load(after).restrictions.flatMap(({ restrict }) => restrict.hideColumns)).toEqual(['main.people.salary']);
+    expect(decide(after, { roles: ['head'], department: 'Billing' }).filters).toEqual({ Department: 'Billing' });
+  });
+
   test('the claim of the tenant and of the roles is never what a restriction compares with', async () => {
     const viewers = [{ role: 'head', restriction: { filter: 'Org', hidden: [] } }];
     expect((await written(starter, { ...access, viewers })).claims).toEqual([{ filter: 'Org', claim: 'user_org' }]);

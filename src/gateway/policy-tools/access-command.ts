@@ -66,15 +66,67 @@ const mapIn = (document: Document, path: readonly string[]): YAMLMap => {
   return made as YAMLMap;
 };
 
-/** Replaces the item of that name, so that a second draft of the same access adds nothing. */
-const putNamed = (document: Document, key: string, item: { readonly name: string }): void => {
+const listIn = (document: Document, key: string): YAMLSeq => {
   const found = document.get(key);
-  const list = isSeq(found) ? asBlock(found) : (document.createNode([]) as YAMLSeq);
-  if (list !== found) document.set(key, list);
-  const at = list.items.findIndex((one) => isMap(one) && one.get('name') === item.name);
-  const node = document.createNode(item);
-  if (at === -1) list.add(node);
-  else list.items[at] = node;
+  if (isSeq(found)) return asBlock(found);
+  const made = document.createNode([]);
+  document.set(key, made);
+  return made as YAMLSeq;
+};
+
+const isNamed = (item: unknown, name: string): item is YAMLMap => isMap(item) && item.get('name') === name;
+
+/** Replaces the rule of that name, so that a second draft of the same access adds nothing. */
+const putRule = (document: Document, rule: { readonly name: string }): void => {
+  const { items } = listIn(document, 'rules');
+  const at = items.findIndex((one) => isNamed(one, rule.name));
+  const node = document.createNode(rule);
+  if (at === -1) items.push(node);
+  else items[at] = node;
+};
+
+type Drafted = {
+  readonly name: string;
+  readonly when: string;
+  readonly restrict: {
+    readonly dashboardFilters?: Readonly<Record<string, string>>;
+    readonly hideDashboardFilters?: readonly string[];
+    readonly hideMetrics?: Readonly<Record<string, readonly string[]>>;
+  };
+};
+
+/** Whether the item restricts the same users to the same values. */
+const isAlike = (item: unknown, { when, restrict: { dashboardFilters = {} } }: Drafted): boolean =>
+  isMap(item) &&
+  String(item.get('when')) === when &&
+  Object.entries(dashboardFilters).every(
+    ([filter, value]) => item.getIn(['restrict', 'dashboardFilters', filter]) === value,
+  );
+
+/**
+ * Adds the restriction to the item that restricts the same users to the same values. That keeps what else it says, such as
+ * the cards of other dashboards that it hides. An item that somebody made another restriction stays beside it.
+ */
+const putRestriction = (document: Document, template: string, drafted: Drafted): void => {
+  const { items } = listIn(document, 'restrictions');
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? drafted.name : `${drafted.name} (${count})`;
+    const at = items.findIndex((one) => isNamed(one, name));
+    if (at === -1) return void items.push(document.createNode({ ...drafted, name }));
+    if (!isAlike(items[at], drafted)) continue;
+    const restrict = ['restrictions', at, 'restrict'];
+    const { hideDashboardFilters = [], hideMetrics = {} } = drafted.restrict;
+    const filters = document.getIn([...restrict, 'hideDashboardFilters']);
+    const before: readonly unknown[] = isSeq(filters) ? filters.toJSON() : [];
+    const added = hideDashboardFilters.filter((filter) => !before.includes(filter));
+    const write = (path: readonly string[], value: unknown): void =>
+      document.setIn([...restrict, ...path], document.createNode(value));
+    if (added.length > 0) write(['hideDashboardFilters'], [...before, ...added]);
+    const own = ['hideMetrics', template];
+    if (hideMetrics[template] !== undefined) write(own, hideMetrics[template]);
+    else if (document.hasIn([...restrict, ...own])) document.deleteIn([...restrict, ...own]);
+    return;
+  }
 };
 
 const holds = (role: string | null): string => (role === null ? 'true' : `"${role}" in user.roles`);
@@ -87,7 +139,11 @@ const claimFor = ({ claims, tenant, roles }: Policy, filter: string): string => 
   return claimNameFor(filter, Object.keys(claims));
 };
 
-const restrictionsOf = ({ template }: Access, { role, restriction: { filter, hidden } }: Restricted, claim: string) => {
+const restrictionsOf = (
+  { template }: Access,
+  { role, restriction: { filter, hidden } }: Restricted,
+  claim: string,
+): readonly Drafted[] => {
   const who = role === null ? 'users' : `${role} users`;
   const kind = filter.toLowerCase();
   const one = {
@@ -102,6 +158,18 @@ const restrictionsOf = ({ template }: Access, { role, restriction: { filter, hid
   // The filter does not narrow every chart, so nobody chooses by it.
   const name = `nobody chooses the ${kind}, which is not one of every chart`;
   return [one, { name, when: 'true', restrict: { hideDashboardFilters: [filter] } }];
+};
+
+/** Each role and filter once, with all that is hidden from it. */
+const restrictedIn = ({ viewers }: Access): readonly Restricted[] => {
+  const found = new Map<string, Restricted>();
+  for (const { role, restriction: given } of viewers) {
+    if (given === null) continue;
+    const key = JSON.stringify([role, given.filter.toLowerCase()]);
+    const { filter, hidden } = found.get(key)?.restriction ?? { ...given, hidden: [] };
+    found.set(key, { role, restriction: { filter, hidden: [...new Set([...hidden, ...given.hidden])] } });
+  }
+  return [...found.values()];
 };
 
 const assertFits = ({ templates, workspace, datamart }: Policy, access: Access): void => {
@@ -121,7 +189,7 @@ const withAccess = (policy: Policy, access: Access) => {
   document.set('datamart', access.datamart);
   const templates = mapIn(document, ['templates']);
   if (!templates.has(access.template)) templates.set(access.template, document.createNode({ name: access.name }));
-  const restricted = access.viewers.filter((one): one is Restricted => one.restriction !== null);
+  const restricted = restrictedIn(access);
   const filters = [...new Set(restricted.map((one) => one.restriction.filter))];
   const claims = filters.map((filter) => ({ filter, claim: claimFor(policy, filter) }));
   for (const { claim } of claims) {
@@ -129,14 +197,14 @@ const withAccess = (policy: Policy, access: Access) => {
     if (policy.claims[claim] === undefined && !declared.has(claim)) declared.set(claim, 'string');
   }
   const roles = access.viewers.map(({ role }) => role);
-  putNamed(document, 'rules', {
+  putRule(document, {
     name: `who sees ${access.template}`,
     when: roles.includes(null) ? 'true' : roles.map(holds).join(' || '),
     grant: { templates: [access.template], permissions: ['isShowDashboardName'] },
   } as { readonly name: string });
   for (const one of restricted) {
     const claim = claims.find(({ filter }) => filter === one.restriction.filter)?.claim ?? '';
-    for (const item of restrictionsOf(access, one, claim)) putNamed(document, 'restrictions', item);
+    for (const item of restrictionsOf(access, one, claim)) putRestriction(document, access.template, item);
   }
   return { text: document.toString({ lineWidth: 0 }), claims };
 };
