@@ -182,6 +182,21 @@ type AlertReading = Pick<Reading, 'ask' | 'token' | 'schedule' | 'language'> & {
 /** An alert waits for its picture only so long. */
 const mostPictureMs = 10_000;
 
+/** Undefined: there is no picture, or not in time. Other tenants may be having theirs drawn. */
+const readInTime = async (
+  read: (signal: AbortSignal) => ReturnType<Ask>,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> => {
+  const late = AbortSignal.timeout(mostPictureMs);
+  try {
+    const { status, body } = await read(anyOf(signal, late));
+    return status === 200 ? bytesOf(body) : undefined;
+  } catch (error) {
+    if (late.aborted && !signal.aborted) return undefined;
+    throw error;
+  }
+};
+
 /** The chart of an alert. One that may not or cannot be drawn now is left out. */
 export const readAlertPicture = async (
   { ask, token, schedule, opened, language }: AlertReading,
@@ -189,8 +204,7 @@ export const readAlertPicture = async (
 ): Promise<{ readonly attachments: readonly Attachment[]; readonly pictures: readonly Picture[] }> => {
   const path = `/api/v2/guest/metrics/${encodeURIComponent(opened.metricId)}/png`;
   const body = { dashboardId: schedule.openedId, ...(language === undefined ? {} : { language }) };
-  const answer = await ask(path, body, token, anyOf(signal, AbortSignal.timeout(mostPictureMs)));
-  const content = answer.status === 200 ? bytesOf(answer.body) : undefined;
+  const content = await readInTime((within) => ask(path, body, token, within), signal);
   if (content === undefined) return { attachments: [], pictures: [] };
   const name = opened.metricName;
   const cid = 'picture-1';

@@ -247,6 +247,19 @@ test('show their chart as the recipient’s own token draws it, and leave withou
   expect(reporting.arrived()).toEqual([mine]);
 }, 30_000);
 
+test('leave without their chart when it takes too long to draw, as while other tenants have theirs drawn', async () => {
+  const started = await reporting.start();
+  const user = await reporting.login(started, 'a', { sub: `slow-` });
+  const { id } = await alertOf(user, { condition: { is: 'below', value: 100 } });
+  reporting.drawing.isStuck = true;
+  try {
+    expect(await check(id)).toEqual(['sent', null]);
+  } finally {
+    reporting.drawing.isStuck = false;
+  }
+  expect(reporting.arrived()).toEqual([]);
+}, 60_000);
+
 test('carry names and rows as text: no header, no markup', async () => {
   const started = await reporting.start();
   const user = await reporting.login(started, 'a', { sub: `names-` });

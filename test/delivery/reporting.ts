@@ -80,10 +80,13 @@ export const openReporting = async (
     hooks: { secrets: [hookSecret], toleranceSeconds: 300 },
   };
   const connected = createReports(setup);
+  /** Stuck: nothing is drawn until its caller gives up. */
+  const drawing = { isStuck: false };
   /** In place of a browser, whose reads test/delivery/rendering tests: a picture is what the caller of the drawing reads. */
   const renderer: Renderer = {
-    render: async ({ caller, target, assertStillGood }) => {
+    render: async ({ caller, target, assertStillGood }, gone) => {
       await assertStillGood();
+      if (drawing.isStuck) return new Promise((_, reject) => gone.addEventListener('abort', () => reject(gone.reason)));
       const read = inProcessTransport(service.dispatch, async () => caller);
       const { dashboardId } = target;
       const board = { query: {}, bearer: '', path: `/api/v2/guest/dashboards/${dashboardId}` };
@@ -226,7 +229,7 @@ export const openReporting = async (
   };
   return {
     ...{ mailbox, service, connected, setup, call, dataOf, start, login, schedule, sendNow, rowsOf, until, ended },
-    ...{ settled },
+    ...{ settled, drawing },
     ...{ metricsOf, csvOf, arrived, addMetric, changeRows, close },
   };
 };
