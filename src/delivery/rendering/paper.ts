@@ -1,11 +1,12 @@
 /** The paper of a PDF: A4, or Letter in a country where it is usual. Each page has its number. */
 import type { Page } from 'playwright-core';
+import { knownLocale } from '../../model/query/numbers.js';
 
 const ofLetter = new Set('US CA MX PH PR CO CL VE GT CR PA DO SV HN NI'.split(' '));
 
-/** A language without a country says nothing of paper. */
+/** A language without a country says nothing of paper, nor does one that nobody knows. */
 const formatFor = (language: string | undefined): 'A4' | 'Letter' => {
-  const region = language === undefined ? undefined : new Intl.Locale(language).region;
+  const region = language === undefined ? undefined : new Intl.Locale(knownLocale(language)).region;
   return region !== undefined && ofLetter.has(region) ? 'Letter' : 'A4';
 };
 

@@ -127,6 +127,7 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
     ['A4', 'de-DE', '595.91998 842.88'],
     ['A4', 'en', '595.91998 842.88'],
     ['Letter', 'en-US', '612 792'],
+    ['A4', 'i-nothing', '595.91998 842.88'],
   ])('prints on %s for readers of %s', async (_, language, box) => {
     const file = (await renderWith('', language === undefined ? {} : { language })).toString('latin1');
     expect(/MediaBox \[0 0 ([\d. ]+)\]/.exec(file)?.[1]).toBe(box);
