@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
 
   test('under “View as” the chosen user’s cards come first', async () => {
     await chooseUser(page);
-    await open('dashboards/delays');
+    await open('dashboards/delays?tab=view');
     const panel = page.locator('studio-cards');
     await panel.locator('summary', { hasText: 'Who can’t see which cards?' }).click();
     await panel.locator('li', { hasText: /lena/ }).waitFor({ timeout: 60_000 });

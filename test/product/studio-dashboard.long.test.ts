@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
 import { analyst, get, login, regional } from './guest.js';
 import { type Product, runToEnd, startProduct } from './product.js';
+import { addByMenu } from './studio-page.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const screenshots = process.env.TEST_SCREENSHOTS;
@@ -224,7 +225,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
 
     test('are cut and pasted by buttons, with what is not saved yet', async () => {
       await open(ann, 'routes?tab=arrange');
-      await ann.page.getByRole('button', { name: 'Add heading' }).click();
+      await addByMenu(ann.page, 'Heading');
       await ann.page.getByRole('dialog').getByLabel('Heading').fill('Far');
       await ann.page.keyboard.press('Enter');
       await box(/^Heading: Far/).waitFor();
@@ -367,6 +368,39 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await open(ann, 'delays?tab=view');
     await why.getByText('Why is a card shown, hidden or empty?').click();
     expect(await ask('hidden', 'Departures 2')).toContain('comes with the next roll-out');
+  });
+
+  test('a card opens beside the canvas by Enter and by a click, and what is added and saved is said in one bar', async () => {
+    const { page } = ann;
+    await open(ann, 'delays');
+    await page.getByRole('link', { name: 'Canvas' }).and(page.locator('[aria-current="page"]')).waitFor();
+    const bar = page.getByRole('group', { name: 'Dashboard' });
+    const card = page.getByRole('button', { name: /^Average delay by destination: column/ });
+    await page.locator('studio-arrange guestlist-card section[aria-busy="false"]').nth(2).waitFor();
+    await card.press('Enter');
+    const panel = page.getByRole('complementary', { name: 'Chart' });
+    await panel.locator('guestlist-editor guestlist-card section[aria-busy="false"]').waitFor();
+    await page.locator('#panel-title:focus').waitFor();
+    await shoot(ann, 'panel');
+    expect(await violations(ann)).toEqual([]);
+    await panel.getByRole('button', { name: 'Close' }).press('Enter');
+    await page.locator('studio-arrange .hold:focus').waitFor();
+    await card.click();
+    await panel.getByRole('textbox', { name: 'Name', exact: true }).waitFor();
+    await panel.getByRole('button', { name: 'Close' }).click();
+    await card.focus();
+    await page.keyboard.press('Control+d');
+    await bar.getByText('1 card is pasted. Saved a moment ago').waitFor();
+    await page.getByRole('button', { name: /^Average delay by destination 2: column/ }).focus();
+    await page.keyboard.press('Delete');
+    await page.locator('studio-arrange .hold:focus').waitFor();
+    await bar.getByText('“Average delay by destination 2” removed. Saved a moment ago').waitFor();
+    await bar.getByRole('button', { name: 'Undo' }).press('Enter');
+    await page.getByRole('button', { name: /^Average delay by destination 2: column/ }).waitFor();
+    await bar.getByText(/^Undone: .* Saved a moment ago$/).waitFor();
+    await bar.getByRole('button', { name: 'Undo' }).press('Enter');
+    await bar.getByText('Undone: 1 card is pasted.').waitFor();
+    expect(await names('delays')).not.toContain('Average delay by destination 2');
   });
 
   test('a dashboard opens drawn as the last user who opened it, and others are chosen by name, role or tenant', async () => {

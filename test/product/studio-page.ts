@@ -71,6 +71,12 @@ export const shootPage = async (page: Page, name: string): Promise<void> => {
   await page.setViewportSize({ width: 1440, height: 900 });
 };
 
+/** Adds something to the dashboard by the menu of its bar. */
+export const addByMenu = async (page: Page, title: string): Promise<void> => {
+  await page.locator('summary', { hasText: /^Add$/ }).press('Enter');
+  await page.getByRole('list', { name: 'Add' }).getByText(title, { exact: true }).press('Enter');
+};
+
 /** Chooses a user by the dialog, as whom the page then reads. */
 export const chooseUser = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: /^View as/ }).click();

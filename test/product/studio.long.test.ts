@@ -18,7 +18,7 @@ import {
 } from './guest.js';
 import { type Product, startProduct } from './product.js';
 
-import { chooseUser, codeIn, openStudioPage, shootPage, studioOf, violationsOf } from './studio-page.js';
+import { addByMenu, chooseUser, codeIn, openStudioPage, shootPage, studioOf, violationsOf } from './studio-page.js';
 
 /** A png of noise, in base64. */
 const noisyPicture = `(async () => {
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
         0,
       ]);
     await shoot('dashboard');
-    await page.getByRole('link', { name: 'New metric' }).click();
+    await addByMenu(page, 'Chart');
     const editor = page.locator('guestlist-editor');
     await editor.getByRole('button', { name: 'Distance in miles', exact: true }).click();
     await editor.locator('guestlist-card section[aria-busy="false"]').waitFor();
@@ -158,7 +158,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
   });
 
   test('a metric in SQL is tried as the tenant would read it, says what is wrong, and is saved', async () => {
-    await page.getByRole('link', { name: 'New SQL metric' }).click();
+    await addByMenu(page, 'SQL chart');
     const form = page.locator('studio-sql-metric');
     const write = async (sql: string) => {
       await form.locator('.cm-content').click();
@@ -266,7 +266,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
   });
 
   test('a person moves a card by keyboard and by buttons, it stays drawn, and the arrangement saves itself', async () => {
-    await page.getByRole('link', { name: 'Arrange' }).click();
+    await page.getByRole('link', { name: 'Canvas' }).click();
     const cards = page.locator('studio-arrange guestlist-card section[aria-busy="false"]');
     await cards.nth(3).waitFor();
     const asked: string[] = [];
@@ -279,7 +279,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: /^Delayed over 15 minutes: column 1, row 1, width 4/ }).waitFor();
     await shoot('arrange');
     expect(await violations()).toEqual([]);
-    await page.getByText('The arrangement is saved.').waitFor();
+    await page.getByText('Arranged. Saved a moment ago').waitFor();
     page.off('request', note);
     expect(asked.filter((url) => url.includes('metric-preview'))).toEqual([]);
     await page.reload();
@@ -289,7 +289,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
   test('a person adds heading, text, picture and tab by keyboard alone, changes and removes them', async () => {
     const dialog = page.getByRole('dialog');
     const add = async (kind: string, label: string, text: string): Promise<void> => {
-      await page.getByRole('button', { name: `Add ${kind}` }).click();
+      await addByMenu(page, `${kind[0]?.toUpperCase()}${kind.slice(1)}`);
       await dialog.getByLabel(label).fill(text);
     };
     await add('heading', 'Heading', 'Delays');
@@ -304,7 +304,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await add('tab', 'Title of the tab', 'More');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: /^Tab: More/ }).waitFor();
-    await page.getByRole('button', { name: 'Add picture' }).click();
+    await addByMenu(page, 'Picture');
     await dialog.getByLabel('What it shows').fill('Our logo');
     await dialog
       .getByLabel('Picture')

@@ -58,6 +58,8 @@ export class ArrangeBoard extends LitElement {
   protected arranger = new Arranger([], []);
   protected names: ReadonlyMap<string, string> = new Map();
   #held: string | null = null;
+  /** Whether the held box has not been moved. */
+  #isStill = true;
   /** The boxes as they were read from top to bottom, and what had the focus, before a change. */
   #before: { readonly order: readonly string[]; readonly focused: Element | null } = { order: [], focused: null };
 
@@ -88,7 +90,7 @@ export class ArrangeBoard extends LitElement {
     this.focusBox(after[Math.min(Math.max(0, gone), after.length - 1)]);
   }
 
-  protected focusBox(id: string | undefined): void {
+  focusBox(id: string | undefined): void {
     const tiles = [...this.renderRoot.querySelectorAll<HTMLElement>('.hold')];
     const grid = this.renderRoot.querySelector<HTMLElement>('.grid');
     (tiles.find((tile) => tile.dataset.id === id) ?? tiles[0] ?? grid)?.focus();
@@ -106,22 +108,28 @@ export class ArrangeBoard extends LitElement {
       <p class="sr" role="status">${this.said}</p>`;
   }
 
-  /** Undo and redo, and what an arrow key does, as buttons: nothing needs a drag. A button without effect keeps the focus. */
-  protected steps(): TemplateResult {
+  /** A button without effect keeps the focus. */
+  #tool(label: string, icon: TemplateResult, canRun: boolean, run: () => void): TemplateResult {
+    return html`<button class="icon" part="icon-button" type="button" aria-label=${label} title=${label} aria-disabled=${canRun ? 'false' : 'true'}
+      @click=${() => canRun && run()}>${icon}</button>`;
+  }
+
+  protected historyTools(): TemplateResult {
     const { text } = this.format;
-    const tool = (label: string, icon: TemplateResult, canRun: boolean, run: () => void) =>
-      html`<button class="icon" part="icon-button" type="button" aria-label=${label} title=${label} aria-disabled=${canRun ? 'false' : 'true'}
-        @click=${() => canRun && run()}>${icon}</button>`;
+    return html`${this.#tool(text('Undo'), undoIcon, this.canUndo, () => this.undo())}
+      ${this.#tool(text('Redo'), redoIcon, this.canRedo, () => this.redo())}`;
+  }
+
+  /** What an arrow key does, as buttons: nothing needs a drag. */
+  protected moveTools(): TemplateResult {
     const box = this.chosenBox;
     const step = ({ label, icon, key, isSize }: Step) =>
-      tool(label, icon, box !== undefined && !(box.content.kind === 'tab' && isTabStill(key, isSize)), () =>
+      this.#tool(label, icon, box !== undefined && !(box.content.kind === 'tab' && isTabStill(key, isSize)), () =>
         this.#tell(this.arranger.press(box?.id ?? '', key, isSize, this.#isMirrored)),
       );
-    return html`${tool(text('Undo'), undoIcon, this.canUndo, () => this.undo())}
-      ${tool(text('Redo'), redoIcon, this.canRedo, () => this.redo())}
-      <div class="steps" role="group" aria-label=${box === undefined ? nothing : this.nameOf(box)}>
-        ${this.#moves().map(step)}
-      </div>`;
+    return html`<div class="steps" role="group" aria-label=${box === undefined ? nothing : this.nameOf(box)}>
+      ${this.#moves().map(step)}
+    </div>`;
   }
 
   #moves(): readonly Step[] {
@@ -147,11 +155,11 @@ export class ArrangeBoard extends LitElement {
     return this.#held !== null;
   }
 
-  protected get canUndo(): boolean {
+  get canUndo(): boolean {
     return this.arranger.canUndo;
   }
 
-  protected get canRedo(): boolean {
+  get canRedo(): boolean {
     return this.arranger.canRedo;
   }
 
@@ -241,6 +249,7 @@ export class ArrangeBoard extends LitElement {
     event.stopPropagation();
     if (event.button !== 0 || !this.arranger.take(box, isSize, { x: event.clientX, y: event.clientY })) return;
     this.#held = box.id;
+    this.#isStill = true;
     this.renderRoot.querySelector('.grid')?.setPointerCapture(event.pointerId);
     this.requestUpdate();
   }
@@ -254,13 +263,21 @@ export class ArrangeBoard extends LitElement {
   }
 
   readonly #moved = (event: PointerEvent): void => {
+    const before = this.arranger.boxes;
     if (this.arranger.moveTo({ x: event.clientX, y: event.clientY }, this.#scale)) this.requestUpdate();
+    if (this.arranger.boxes !== before) this.#isStill = false;
   };
 
-  readonly #dropped = (): void => {
+  readonly #dropped = ({ type }: PointerEvent): void => {
+    if (this.#held === null) return;
     this.#held = null;
-    this.#tell(this.arranger.drop());
+    const box = this.arranger.drop();
+    this.#tell(box);
+    if (box !== undefined && type === 'pointerup' && this.#isStill) this.clicked(box);
   };
+
+  /** A box was pressed, and not moved. */
+  protected clicked(_: Box): void {}
 }
 
 /** A tab has a row of its own: it moves up and down alone. */

@@ -82,7 +82,7 @@ export class ArrangePanel extends ArrangeBoard {
       html`<button class="button" part="button" type="button" ?disabled=${!isOn || this.isBusy} @click=${run}>${label}</button>`;
     return html`<div class="tools">
       <p class="hint quiet">${text('Drag a card, or choose it and press the arrow keys. With Shift they change its size.')}</p>
-      ${this.steps()}
+      ${this.historyTools()} ${this.moveTools()}
       ${this.canRestore ? button(text('Restore the original'), true, () => this.#send((signal) => this.save(null, signal))) : null}
       ${button(text('Cancel'), true, () => this.#end())}
       ${button(text('Save'), this.canSave, () => this.#send((signal) => this.saved(signal)))}

@@ -91,7 +91,9 @@ export class TabsElement extends LitElement {
 
   /** The focus follows the choice, and a narrow page may not have room for all titles. */
   protected override updated(changed: PropertyValues<this>): void {
-    if (changed.get('chosen') === undefined) return;
+    const before = changed.get('chosen');
+    // The same tab again must not move the page.
+    if (before === undefined || before.tileId === this.chosen?.tileId) return;
     const tab = this.renderRoot.querySelector<HTMLElement>('[aria-selected="true"]');
     if (this.shadowRoot?.activeElement?.role === 'tab') tab?.focus();
     tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

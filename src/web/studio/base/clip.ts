@@ -85,7 +85,7 @@ export const readClip = (text: string): Clip => {
   if (text.length > mostLength) throw new Error('What the clipboard holds is too large to be pasted here.');
   const value = parsed(text);
   if (!isFields(value) || value.guestlist !== mark)
-    throw new Error('The clipboard holds no cards or tiles. Copy some under “Arrange” of a dashboard first.');
+    throw new Error('The clipboard holds no cards or tiles. Copy some on the canvas of a dashboard first.');
   if (value.version !== version) throw new Error('Another version of Studio copied this. Copy it again.');
   const { guestlist: _, version: __, ...clip } = value;
   const isSound =

@@ -20,8 +20,12 @@ const guestMetricOf = ({ metricId, name, definition }: TemplateMetric): GuestMet
   return { ...viewOf({ chart, dimensions, measures, calculations, comparison } as never, name), metricId };
 };
 
+let made = 0;
+
 /** Gives the same object for the same metric, so that a card that is only moved or named anew asks for nothing. */
 export class DrawnMetrics {
+  /** Cards of other drawings have other rows. */
+  readonly #number = ++made;
   readonly #drawn = new Map<string, Drawn>();
   readonly #ask: AskAuthored | null;
   #last: Promise<unknown> = Promise.resolve();
@@ -33,7 +37,7 @@ export class DrawnMetrics {
 
   of(metric: TemplateMetric): Drawn {
     const { metricId, name, definition } = metric;
-    const key = JSON.stringify([metricId, definition]);
+    const key = JSON.stringify([this.#number, metricId, definition]);
     const kept = this.#drawn.get(metricId);
     if (kept?.key === key && kept.metric.name === name) return kept;
     const shown = guestMetricOf(metric);

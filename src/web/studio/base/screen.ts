@@ -93,8 +93,14 @@ export abstract class Screen<Data> extends LitElement {
     }
   }
 
+  /** Whether the content says what was done, so that the page does not move for it. Failures stand above. */
+  protected get saysNotice(): boolean {
+    return false;
+  }
+
   protected override render(): TemplateResult {
-    return html`${noticeOf(this.notice)}
+    const isAbove = this.data === undefined || this.notice?.isBad !== false || !this.saysNotice;
+    return html`${isAbove ? noticeOf(this.notice) : nothing}
       ${this.failure === null ? nothing : failureOf(this.failure, () => void this.reload())}
       ${this.data === undefined ? (this.failure === null ? skeleton : nothing) : this.content(this.data)}`;
   }

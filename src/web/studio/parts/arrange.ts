@@ -32,7 +32,6 @@ export type IsChosen = (part: { readonly metricId: string } | { readonly tileId:
 
 /** Several keys and drags that follow each other are saved together. */
 const pauseMs = 700;
-const kinds: readonly TileKind[] = ['heading', 'text', 'image', 'tab'];
 const sizes: Readonly<Record<TileKind, { readonly w: number; readonly h: number }>> = {
   heading: { w: 12, h: 1 },
   text: { w: 6, h: 3 },
@@ -56,6 +55,12 @@ export class Arrange extends ArrangeBoard {
     themeStyles,
     ArrangeBoard.styles,
     css`
+      .hint {
+        margin-bottom: 12px;
+      }
+      .hint > summary {
+        cursor: pointer;
+      }
       .failure {
         margin: 0 0 12px;
         color: var(--gl-danger);
@@ -79,6 +84,8 @@ export class Arrange extends ArrangeBoard {
   #pause: ReturnType<typeof setTimeout> | undefined;
   /** The arrangement that the screen has, or is about to have. */
   #sent = '';
+  /** What the screen was told of the steps. */
+  #told = '';
 
   constructor() {
     super();
@@ -121,7 +128,15 @@ export class Arrange extends ArrangeBoard {
 
   protected override updated(changed: PropertyValues): void {
     super.updated(changed);
-    if (!this.isHeld && asText(this.arranger) !== this.#sent) this.#saveSoon();
+    if (!this.isHeld && this.isPending) this.#saveSoon();
+    const state = [this.canUndo, this.canRedo, this.isPending].join();
+    if (state !== this.#told) this.dispatchEvent(new CustomEvent('steps'));
+    this.#told = state;
+  }
+
+  /** Whether something is to be saved in a moment. */
+  get isPending(): boolean {
+    return asText(this.arranger) !== this.#sent;
   }
 
   #saveSoon(): void {
@@ -131,8 +146,7 @@ export class Arrange extends ArrangeBoard {
 
   #save(): void {
     const detail = this.#arranged();
-    if (asText(this.arranger) !== this.#sent)
-      this.dispatchEvent(new CustomEvent<Arranged>('arranged', { detail: this.#handOver(detail) }));
+    if (this.isPending) this.dispatchEvent(new CustomEvent<Arranged>('arranged', { detail: this.#handOver(detail) }));
   }
 
   /** From here on the arrangement is the screen's. */
@@ -156,18 +170,18 @@ export class Arrange extends ArrangeBoard {
     const box = this.chosenBox;
     const isSome = this.#taken.size > 0;
     return html`<div class="tools">
-        ${kinds.map((kind) => tool(`Add ${kindNames[kind]}`, true, () => void this.#add(kind)))}
-        ${tool('Change', box !== undefined && box.content.kind !== 'card', () => box && this.opened(box))}
+        ${tool('Change', box !== undefined, () => box && this.opened(box))}
         ${tool('Remove', isSome, () => box && this.takeAway(box))}
         ${tool('Duplicate', isSome, () => this.#duplicate())}
         ${tool('Copy', isSome, () => void this.#copyByButton(false))}
         ${tool('Cut', isSome, () => void this.#copyByButton(true))}
         ${tool('Paste', true, () => void this.#pasteByButton())}
-        ${this.steps()}
+        ${this.moveTools()}
       </div>
-      <p class="hint quiet">Drag a card, or choose it and press the arrow keys; with Shift they change its size. Enter changes a
-        heading, text, picture or tab, Delete removes the chosen, and Control and D copies them beside. Space chooses several, and
-        so does a click with Control; Control and C, X and V copy, cut and paste them, also into another dashboard.</p>
+      <details class="hint quiet"><summary>Keys</summary>Arrow keys move a card, and with Shift they change its size. Enter opens a
+        card, and changes a heading, text, picture or tab. Delete removes the chosen, and Control and D copies them beside. Space
+        chooses several, and so does a click with Control; Control and C, X and V copy, cut and paste them, also into another
+        dashboard.</details>
       <p class="failure" role="alert" ?hidden=${this.problem === ''}>${this.problem}</p>
       ${this.board()}`;
   }
@@ -265,11 +279,11 @@ export class Arrange extends ArrangeBoard {
     super.change(run);
   }
 
-  protected override get canUndo(): boolean {
+  override get canUndo(): boolean {
     return super.canUndo || this.saved.undoable !== undefined;
   }
 
-  protected override get canRedo(): boolean {
+  override get canRedo(): boolean {
     return super.canRedo || this.saved.redoable !== undefined;
   }
 
@@ -293,7 +307,8 @@ export class Arrange extends ArrangeBoard {
     return false;
   }
 
-  async #add(kind: TileKind): Promise<void> {
+  /** Asks for a tile, and puts it below all others. */
+  async add(kind: TileKind): Promise<void> {
     const content = await askTile(kind);
     if (content === null || !this.#fits(content)) return;
     const id = this.arranger.add(newId(), content, sizes[kind]);
@@ -306,7 +321,12 @@ export class Arrange extends ArrangeBoard {
   }
 
   protected override opened({ id, content }: Box): void {
-    if (content.kind !== 'card') void this.#edit(id, content);
+    if (content.kind === 'card') this.dispatchEvent(new CustomEvent<string>('open-card', { detail: id }));
+    else void this.#edit(id, content);
+  }
+
+  protected override clicked(box: Box): void {
+    if (box.content.kind === 'card' && this.selected.size === 0) this.opened(box);
   }
 
   async #edit(id: string, tile: TileContent): Promise<void> {

@@ -6,6 +6,8 @@ import type { Tile } from '../../../model/dashboard/tile.js';
 import { draftOf, wholeOf } from '../../editor/draft.js';
 import type { InitialMetric } from '../../editor/panel.js';
 import '../parts/arrange.js';
+import { addMenu, type Made } from '../parts/add-menu.js';
+import '../parts/draft-state.js';
 import '../parts/drawn-board.js';
 import '../parts/history.js';
 import '../parts/template-filters.js';
@@ -46,7 +48,7 @@ import { editsOf } from '../base/edits.js';
 import { loadElements } from '../base/elements.js';
 import { addressChoice, asked, confirmed, link } from '../base/kit.js';
 import { listColumns, type ModelColumn } from '../base/model-columns.js';
-import { addressOf, type Place } from '../base/routes.js';
+import { addressOf, navigate, type Place } from '../base/routes.js';
 import { Screen, textOf } from '../base/screen.js';
 import {
   chooseViewer,
@@ -59,6 +61,7 @@ import {
   type Viewer,
   viewerOf,
   watchViewer,
+  whoSees,
 } from '../base/viewer.js';
 import type { Arrange, Arranged, Cut, IsChosen, PastedText } from '../parts/arrange.js';
 import { askMerge } from '../parts/merge-dialog.js';
@@ -66,6 +69,7 @@ import type { TryAll } from '../parts/propose.js';
 import type { RunSql, SqlMetric } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
 import { templateMetrics } from '../parts/template-metrics.js';
+import type { TileKind } from '../parts/tile-dialog.js';
 
 type Data = {
   readonly template: Template;
@@ -75,18 +79,17 @@ type Data = {
 };
 type Seen = { readonly viewer: Viewer; readonly view: View } | { readonly viewer: Viewer; readonly refusal: string };
 
+/** The places of a dashboard. What is made or changed stands beside the canvas. */
 const tabs = [
-  { name: 'view', title: 'View as' },
+  { name: 'arrange', title: 'Canvas' },
+  { name: 'view', title: 'As the user' },
   { name: 'metrics', title: 'Metrics' },
-  { name: 'new', title: 'New metric' },
-  { name: 'sql', title: 'New SQL metric' },
-  { name: 'propose', title: 'Propose' },
   { name: 'filters', title: 'Filters' },
-  { name: 'arrange', title: 'Arrange' },
   { name: 'history', title: 'History' },
   { name: 'definition', title: 'Definition' },
 ] as const;
-type Tab = (typeof tabs)[number]['name'];
+const panels: Readonly<Record<Made, string>> = { new: 'Chart', sql: 'SQL chart', propose: 'Proposals' };
+type Tab = (typeof tabs)[number]['name'] | Made;
 
 class DashboardScreen extends Screen<Data> {
   static override properties = { ...Screen.properties, seen: { state: true }, beside: { state: true } };
@@ -160,31 +163,73 @@ class DashboardScreen extends Screen<Data> {
     }
   }
 
+  get #mayBuild(): boolean {
+    return hasRole(this.api.session, 'author');
+  }
+
   get #tab(): Tab {
-    const wanted = this.place.query.get('tab');
-    return tabs.find(({ name }) => name === wanted)?.name ?? 'view';
+    const wanted = this.place.query.get('tab') ?? '';
+    const tab = isMade(wanted) ? wanted : (tabs.find(({ name }) => name === wanted)?.name ?? 'arrange');
+    return this.#mayBuild || (tab !== 'arrange' && !isMade(tab)) ? tab : 'view';
+  }
+
+  #addressOf(tab: Tab, more: Readonly<Record<string, string>> = {}): string {
+    const { dashboardId, workspaceName: workspace } = this.data?.template ?? { dashboardId: '', workspaceName: '' };
+    return addressOf('dashboards', [dashboardId], { workspace, tab, ...more });
+  }
+
+  protected override get saysNotice(): boolean {
+    return true;
   }
 
   protected override content(data: Data): TemplateResult {
     const { template, content } = data;
     const { name } = content._meta;
-    const mayBuild = hasRole(this.api.session, 'author');
-    const shown = mayBuild ? tabs : tabs.filter(({ name: tab }) => !['new', 'sql', 'propose', 'arrange'].includes(tab));
-    const to = (tab: Tab): string =>
-      addressOf('dashboards', [template.dashboardId], { workspace: template.workspaceName, tab });
+    const shown = tabs.filter(({ name: tab }) => this.#mayBuild || tab !== 'arrange');
+    const now = isMade(this.#tab) ? 'arrange' : this.#tab;
     return html`<div class="head">
         <h1>${name}</h1>
         <code>${template.dashboardId}</code>
         <studio-view-as .api=${this.api} template=${template.dashboardId}></studio-view-as>
-        <span class="gap"></span>
-        ${this.#steps(data)}
-        ${link(addressOf('embed', [], { dashboard: template.dashboardId }), 'Embed', 'button quiet')}
-        ${link(addressOf('rollouts', [], { template: template.dashboardId }), 'Roll out', 'button')}
       </div>
+      ${this.#bar(data)}
       <nav class="tabs" aria-label="Parts of ${name}">
-        ${shown.map((tab) => html`<span>${tabLink(to(tab.name), tab.title, tab.name === this.#tab)}</span>`)}
+        ${shown.map((tab) => html`<span>${tabLink(this.#addressOf(tab.name), tab.title, tab.name === now)}</span>`)}
       </nav>
       ${this.#part(data)}`;
+  }
+
+  /** Everything that is done with the dashboard, and how it stands. */
+  #bar({ template, content }: Data): TemplateResult {
+    const add = (kind: TileKind): void => void this.#addTile(kind);
+    return html`<div class="toolbar bar" role="group" aria-label="Dashboard">
+      ${this.#mayBuild ? html`${addMenu((tab) => this.#addressOf(tab), add)} ${this.#steps(template)}` : nothing}
+      <span class="soft saved" role="status">${this.notice?.isBad === false ? this.notice.text : nothing} ${this.#savedText}</span>
+      <span class="gap"></span>
+      <studio-draft-state .api=${this.api} template=${template.dashboardId} digest=${content.digest}></studio-draft-state>
+      ${link(addressOf('embed', [], { dashboard: template.dashboardId }), 'Embed', 'button quiet')}
+      ${link(addressOf('rollouts', [], { template: template.dashboardId }), 'Roll out', 'button')}
+    </div>`;
+  }
+
+  get #savedText(): string {
+    if (this.isBusy || this.#canvas?.isPending === true) return 'Saving…';
+    const at = this.#savedAt;
+    if (at === undefined) return '';
+    return Date.now() - at < momentMs ? 'Saved a moment ago' : `Saved at ${new Date(at).toLocaleTimeString()}`;
+  }
+  /** When this screen saved something last. */
+  #savedAt: number | undefined;
+
+  get #canvas(): Arrange | null {
+    return this.querySelector<Arrange>('studio-arrange');
+  }
+
+  /** Tiles are made on the canvas. */
+  async #addTile(kind: TileKind): Promise<void> {
+    if (this.#canvas === null) navigate(this.#addressOf('arrange'));
+    await this.updateComplete;
+    await this.#canvas?.add(kind);
   }
 
   #part(data: Data): TemplateResult {
@@ -193,14 +238,6 @@ class DashboardScreen extends Screen<Data> {
         return html`<studio-cards .api=${this.api} template=${data.template.dashboardId}></studio-cards>${this.#asUser(data)}`;
       case 'metrics':
         return this.#metrics(data);
-      case 'new':
-        return this.#editor(data);
-      case 'sql':
-        return this.#sql(data);
-      case 'propose':
-        return this.#propose(data);
-      case 'arrange':
-        return this.#arrange(data);
       case 'filters':
         return this.#filters(data);
       case 'history':
@@ -208,7 +245,55 @@ class DashboardScreen extends Screen<Data> {
       case 'definition':
         return html`<p class="soft">The content as JSON, as exports and files have it.</p>
           <pre tabindex="0"><code>${JSON.stringify(data.content.data, null, 2)}</code></pre>`;
+      case 'arrange':
+        return this.#canvasWith(data, null, nothing);
+      case 'new':
+        return this.#canvasWith(data, 'new', this.#editor(data));
+      case 'sql':
+        return this.#canvasWith(data, 'sql', this.#sql(data));
+      case 'propose':
+        return this.#canvasWith(data, 'propose', this.#propose(data));
     }
+  }
+
+  /** The canvas, with what is made or changed beside it. */
+  #canvasWith(data: Data, panel: Made | null, inside: TemplateResult | typeof nothing): TemplateResult {
+    return html`<div class="workplace" ?data-panel=${panel !== null}>
+      <section class="canvas" aria-label="Canvas">
+        ${this.#hasRows(data) === false ? html`<p class="soft">${this.#whyMadeUp}</p>` : nothing}
+        ${this.#arrange(data)}</section>
+      ${
+        panel === null
+          ? nothing
+          : html`<aside class="card panel" aria-labelledby="panel-title">
+            <div class="head"><h2 id="panel-title" tabindex="-1">${panels[panel]}</h2><span class="gap"></span>
+              <button type="button" class="quiet" @click=${() => this.#closePanel()}>Close</button></div>
+            ${inside}</aside>`
+      }
+    </div>`;
+  }
+
+  /** The focus goes back to the card. */
+  #closePanel(): void {
+    const metric = this.place.query.get('metric');
+    navigate(this.#addressOf('arrange'));
+    void this.updateComplete.then(() => this.#canvas?.focusBox(metric ?? undefined));
+  }
+
+  #openCard(id: string): void {
+    const metric = this.data?.content.data.metrics.find(({ metricId }) => metricId === id);
+    if (metric === undefined || this.place.query.get('metric') === id) return;
+    this.#isOpening = true;
+    navigate(this.#editing(metric));
+  }
+  /** Whether the focus goes to the panel when it is there. */
+  #isOpening = false;
+
+  protected override updated(): void {
+    const title = this.#isOpening ? this.querySelector<HTMLElement>('#panel-title') : null;
+    if (title === null) return;
+    this.#isOpening = false;
+    title.focus();
   }
 
   /** The id of the user's copy. Undefined: the user has none. */
@@ -251,21 +336,33 @@ class DashboardScreen extends Screen<Data> {
 
   /** The template with made-up numbers. */
   #examples(data: Data): TemplateResult {
-    const why = this.api.session.person.seesData
-      ? 'Nobody who may open this dashboard has logged in lately. Choose a user under “Seen as”.'
-      : 'You may see no data of tenants.';
     const { layout, metrics, tiles = noTiles } = data.content.data;
     void loadElements();
     return html`<h2 class="sr">Cards</h2>
-      <p class="soft">The charts are drawn with made-up numbers. ${why}</p>
+      <p class="soft">${this.#whyMadeUp}</p>
       <studio-drawn-board .cards=${layout} .tiles=${tiles} .drawnOf=${this.#drawnOf(data, metrics)}></studio-drawn-board>`;
   }
 
+  get #whyMadeUp(): string {
+    const { seesData } = this.api.session.person;
+    if (!seesData) return 'The charts are drawn with made-up numbers. You may see no data of tenants.';
+    const viewer = readViewer();
+    const why = viewer === null ? 'Nobody is chosen.' : `${whoSees(viewer)} has no copy of this dashboard.`;
+    return `The charts are drawn with made-up numbers. ${why} Choose a user under “Seen as”.`;
+  }
+
+  /** Whether cards have the rows of a user. Undefined until it is known. */
+  #hasRows(data: Data): boolean | undefined {
+    if (readViewer() === null || !this.api.session.person.seesData) return false;
+    return this.seen === undefined ? undefined : this.#askRows(data) !== null;
+  }
+
   #drawnOf(data: Data, metrics: readonly TemplateMetric[]): (metricId: string) => Drawn | undefined {
+    const isKnown = this.#hasRows(data) !== undefined;
     const drawn = this.#drawings(data);
     return (id) => {
       const metric = metrics.find(({ metricId }) => metricId === id);
-      return metric && drawn.of(metric);
+      return isKnown && metric !== undefined ? drawn.of(metric) : undefined;
     };
   }
 
@@ -402,10 +499,13 @@ class DashboardScreen extends Screen<Data> {
     try {
       const written = await editsOf(template).make(this.#place(template), text, content, change(content.data));
       this.data = { ...data, content: written };
+      this.#savedAt = Date.now();
+      setTimeout(() => this.requestUpdate(), momentMs);
       return written.data;
     } catch (error) {
-      // What the service refuses changes nothing, and an arrangement that is not saved must stay.
-      if (!(error instanceof StudioError)) await this.reload();
+      // What the service refuses changes nothing, and an arrangement that is not saved must stay. A change that its author
+      // dropped leaves the dashboard as the other author did.
+      if (!(error instanceof StudioError) || error.code === 'DASHBOARD_CHANGED') await this.reload();
       throw error;
     }
   }
@@ -448,25 +548,33 @@ class DashboardScreen extends Screen<Data> {
     const isRedo = event.key.toLowerCase() === 'y' || (event.key.toLowerCase() === 'z' && event.shiftKey);
     const isTyping = event.composedPath().some((at) => at instanceof Element && at.matches(typing));
     if (!(event.ctrlKey || event.metaKey) || !(isUndo || isRedo) || isTyping || event.defaultPrevented) return;
-    if (!hasRole(this.api.session, 'author')) return;
+    if (!this.#mayBuild) return;
     event.preventDefault();
-    const arrange = this.querySelector<Arrange>('studio-arrange');
-    if (arrange !== null) isUndo ? arrange.undo() : arrange.redo();
-    else (isUndo ? this.#undo : this.#redo)();
+    this.#step(isUndo);
   };
 
-  /** Arranging has steps that are not saved yet, so its own buttons go back further. */
-  #steps({ template }: Data): TemplateResult | typeof nothing {
-    if (!hasRole(this.api.session, 'author') || this.#tab === 'arrange') return nothing;
+  /** The canvas has steps that are not saved yet. */
+  #steps(template: Template): TemplateResult {
     const { undoable, redoable } = editsOf(template);
-    return html`<button type="button" class="quiet" title=${undoable ?? ''} ?disabled=${undoable === undefined || this.isBusy} @click=${this.#undo}>Undo</button>
-      <button type="button" class="quiet" title=${redoable ?? ''} ?disabled=${redoable === undefined || this.isBusy} @click=${this.#redo}>Redo</button>`;
+    const canvas = this.#canvas;
+    const tool = (name: string, text: string | undefined, canRun: boolean, run: () => void): TemplateResult =>
+      html`<button type="button" class="quiet" title=${text ?? ''} aria-disabled=${canRun ? 'false' : 'true'} @click=${() => canRun && run()}>${name}</button>`;
+    const canStep = (text: string | undefined): boolean => text !== undefined && !this.isBusy;
+    return html`${tool('Undo', undoable, canvas?.canUndo ?? canStep(undoable), () => this.#step(true))}
+      ${tool('Redo', redoable, canvas?.canRedo ?? canStep(redoable), () => this.#step(false))}`;
+  }
+
+  #step(isUndo: boolean): void {
+    const canvas = this.#canvas;
+    if (canvas === null) (isUndo ? this.#undo : this.#redo)();
+    else if (isUndo) canvas.undo();
+    else canvas.redo();
   }
 
   #metrics({ content }: Data): TemplateResult {
     return templateMetrics(
       content.data.metrics,
-      hasRole(this.api.session, 'author')
+      this.#mayBuild
         ? {
             addressOf: (metric) => this.#editing(metric),
             rename: ({ metricId, name }, next) =>
@@ -478,8 +586,7 @@ class DashboardScreen extends Screen<Data> {
   }
 
   #editing({ metricId: metric, definition: { kind } }: TemplateMetric): string {
-    const { dashboardId, workspaceName: workspace } = this.data?.template ?? { dashboardId: '', workspaceName: '' };
-    return addressOf('dashboards', [dashboardId], { workspace, tab: kind === 'sql' ? 'sql' : 'new', metric });
+    return this.#addressOf(kind === 'sql' ? 'sql' : 'new', { metric });
   }
 
   async #remove({ metricId, name }: TemplateMetric): Promise<void> {
@@ -499,7 +606,7 @@ class DashboardScreen extends Screen<Data> {
       else this.#change(`The filter “${detail.remove}” is removed.`, (data) => withoutFilter(data, detail.remove));
     };
     return html`<studio-template-filters .filters=${content.data.filters} .columns=${columns}
-      ?mayChange=${hasRole(this.api.session, 'author')} @filter-change=${change}></studio-template-filters>`;
+      ?mayChange=${this.#mayBuild} @filter-change=${change}></studio-template-filters>`;
   }
 
   /** Asks for rows as the chosen user reads them. Null: this person may see none, or nobody was chosen who has a copy. */
@@ -545,7 +652,7 @@ class DashboardScreen extends Screen<Data> {
     const { layout, metrics, tiles = noTiles } = content.data;
     const save = ({ detail }: CustomEvent<Arranged>): void => {
       const gone = metrics.filter(({ metricId }) => detail.removed.includes(metricId)).map(({ name }) => `“${name}”`);
-      const text = gone.length === 0 ? 'The arrangement is saved.' : `${gone.join(', ')} removed.`;
+      const text = gone.length === 0 ? 'Arranged.' : `${gone.join(', ')} removed.`;
       this.#change(text, (now) => arranged(now, detail));
     };
     const { undoable, redoable } = editsOf(template);
@@ -558,6 +665,7 @@ class DashboardScreen extends Screen<Data> {
     void loadElements();
     return html`<studio-arrange .cards=${layout} .tiles=${tiles} .titles=${new Map(metrics.map(({ metricId, name }) => [metricId, name]))}
       .drawnOf=${this.#drawnOf(data, metrics)} .saved=${{ undoable, redoable }} @arranged=${save} .textOf=${copyText}
+      @steps=${() => this.requestUpdate()} @open-card=${({ detail }: CustomEvent<string>) => this.#openCard(detail)}
       @cut-parts=${cut} @paste-parts=${paste} @undo-saved=${this.#undo} @redo-saved=${this.#redo}></studio-arrange>`;
   }
 
@@ -587,7 +695,7 @@ class DashboardScreen extends Screen<Data> {
     const restore = ({ detail }: CustomEvent<{ number: number; version: string }>): void =>
       void this.#restore(dashboardId, detail);
     return html`<studio-history .api=${this.api} template=${dashboardId} digest=${content.digest}
-      ?mayRestore=${hasRole(this.api.session, 'author')} @restore=${restore}></studio-history>`;
+      ?mayRestore=${this.#mayBuild} @restore=${restore}></studio-history>`;
   }
 
   async #restore(template: string, { number, version }: { number: number; version: string }): Promise<void> {
@@ -606,6 +714,9 @@ class DashboardScreen extends Screen<Data> {
     return super.needsLoad(before) || before?.query.get('workspace') !== this.place.query.get('workspace');
   }
 }
+
+/** How long something was saved a moment ago. */
+const momentMs = 60_000;
 
 /** Where Control and Z belong to what is typed. */
 const typing = 'input, textarea, select, [contenteditable], dialog, guestlist-editor, studio-sql-metric';
@@ -640,6 +751,8 @@ const widths = [
   { name: 'phone', title: 'phone, 390 pixels', css: '390px' },
   { name: 'tablet', title: 'tablet, 768 pixels', css: '768px' },
 ] as const;
+
+const isMade = (tab: string): tab is Made => Object.hasOwn(panels, tab);
 
 const tabLink = (address: string, title: string, isCurrent: boolean): TemplateResult =>
   isCurrent ? html`<a href=${address} aria-current="page">${title}</a>` : link(address, title);
