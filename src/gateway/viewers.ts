@@ -46,8 +46,14 @@ type Options = {
   readonly steps: Pick<EmbedTokenSteps, 'access' | 'policies' | 'policy'>;
 };
 
-/** Refusals that say that this user sees nothing now. */
-const notNow: readonly string[] = ['SESSION_INVALID', 'TENANT_SUSPENDED', 'NO_POLICY', 'POLICY_UNDECIDED'];
+/** Refusals that say that this user sees nothing now. INVALID_REQUEST_BODY: a claim is a number that may be rounded. */
+const notNow: ReadonlySet<string> = new Set([
+  'SESSION_INVALID',
+  'TENANT_SUSPENDED',
+  'NO_POLICY',
+  'POLICY_UNDECIDED',
+  'INVALID_REQUEST_BODY',
+]);
 
 const nameIn = ({ name, email }: Session['claims']): string | null =>
   [name, email].find((text): text is string => typeof text === 'string' && text !== '') ?? null;
@@ -69,7 +75,7 @@ const viewerOf = async (
     const own = { ...claims, sub: subject };
     return { clientId, user: subject, name: nameIn(claims), roles, claims: own, lastAt: at, times };
   } catch (error) {
-    if (error instanceof ExpressionFault || (error instanceof Refusal && notNow.includes(error.code))) return undefined;
+    if (error instanceof ExpressionFault || (error instanceof Refusal && notNow.has(error.code))) return undefined;
     throw error;
   }
 };
