@@ -428,6 +428,37 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await cleo.context.close();
   });
 
+  test('the claims of a user are forgotten when somebody logs out, or another person goes on in the tab', async () => {
+    await login(product, analyst('ATL'));
+    const erna = await newAuthor();
+    const { page } = erna;
+    const kept = () => page.evaluate('JSON.stringify({ ...sessionStorage })');
+    const look = async () => {
+      await open(erna, 'delays?tab=view');
+      await page.getByRole('button', { name: /^Seen as ATL-analyst/ }).waitFor();
+    };
+    await look();
+    await page.reload();
+    await page.getByRole('button', { name: /^Seen as ATL-analyst/ }).waitFor();
+    expect(await kept()).toContain('ATL-analyst');
+    await page.route('**/studio/session', async (route) => {
+      if (route.request().method() !== 'GET') return route.continue();
+      const answer = await route.fetch();
+      const { data } = (await answer.json()) as { data: { person: object } };
+      const person = { ...data.person, name: 'Another', seesData: false };
+      await route.fulfill({ response: answer, json: { data: { ...data, person } } });
+    });
+    await page.reload();
+    await page.getByRole('button', { name: 'Seen as nobody yet' }).waitFor();
+    expect(await kept()).not.toContain('ATL-analyst');
+    await page.unroute('**/studio/session');
+    await look();
+    await page.getByText('Log out', { exact: true }).dispatchEvent('click');
+    await page.getByRole('heading', { name: 'Guestlist Studio' }).waitFor();
+    expect(await kept()).not.toContain('ATL-analyst');
+    await erna.context.close();
+  });
+
   test('a person without access to data sees the charts drawn with made-up numbers, and no user', async () => {
     const dora = await newAuthor();
     const { page } = dora;

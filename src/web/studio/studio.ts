@@ -6,6 +6,7 @@ import { followed } from './base/kit.js';
 import { addressOf, entries, navigate, type Place, placeOf, type ScreenName, watchAddress } from './base/routes.js';
 import { textOf } from './base/screen.js';
 import { startTenantNames } from './base/tenant-names.js';
+import { forgetOthersViewers } from './base/viewer.js';
 import './parts/search.js';
 import './parts/view-as.js';
 
@@ -97,7 +98,9 @@ class Studio extends LitElement {
   #loggedIn(session: Session | null): void {
     this.api = session === null ? null : createApi(session, () => this.#ended());
     startTenantNames(this.api);
-    if (this.api !== null) this.#opened();
+    if (session === null) return;
+    forgetOthersViewers(session.person);
+    this.#opened();
   }
 
   #ended(): void {
@@ -125,6 +128,7 @@ class Studio extends LitElement {
       await this.api?.logOut(everywhere);
       this.api = null;
       startTenantNames(null);
+      forgetOthersViewers(null);
       this.trouble = null;
     } catch (error) {
       this.trouble = textOf(error);

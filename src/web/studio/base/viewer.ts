@@ -2,6 +2,7 @@
 import { type GuestData, type GuestInput, type GuestRoute, requestOf } from '../../base/operations.js';
 import type { Answer, Api, CommandInput, View } from './api.js';
 import { withoutFolders } from './card-words.js';
+import { forgetOfOthers } from './tab-owner.js';
 import { tenantText } from './tenant-names.js';
 
 export type Viewer = Pick<CommandInput<'view-open'>, 'clientId' | 'claims' | 'at'> & {
@@ -34,6 +35,10 @@ export const viewerOf = ({ clientId, claims, name, roles }: KnownViewer): Viewer
 const key = 'guestlist-studio-viewer';
 const keptKey = 'guestlist-studio-viewer-beside';
 const event = 'guestlist-studio-viewer';
+
+/** Forgets the users whom another person chose in this browser tab. Null: nobody is logged in. */
+export const forgetOthersViewers = (person: Api['session']['person'] | null): void =>
+  forgetOfOthers(sessionStorage, [key, keptKey], person);
 
 const read = (from: string): Viewer | null => {
   try {
