@@ -424,6 +424,8 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await users.getByRole('button').press('Enter');
     await page.getByRole('button', { name: /^Seen as sfo-regional, analyst, regional at/ }).waitFor();
     await page.getByText('delays--SFO').first().waitFor();
+    await page.getByText('Who can’t see which cards?').click();
+    await page.locator('studio-cards li', { hasText: /As .*sfo-regional/ }).waitFor();
     expect(cleo.faults).toEqual([]);
     await cleo.context.close();
   });

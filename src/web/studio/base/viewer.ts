@@ -75,9 +75,15 @@ export const watchViewer = (changed: () => void, signal: AbortSignal): void =>
 /** What the policy says about sessions. */
 export type PolicyFacts = Answer<'policy-read'>;
 
+/** The user as commands take one: what else Studio knows of the user is for people. */
+export const askedAs = ({ clientId, claims, at }: Viewer): CommandInput<'view-open'> => ({
+  ...{ clientId, claims },
+  ...(at === undefined ? {} : { at }),
+});
+
 /** Opens the view of the chosen user. */
-export const openView = (api: Api, { clientId, claims, at }: Viewer, signal?: AbortSignal): Promise<View> =>
-  api.command('view-open', { clientId, claims, ...(at === undefined ? {} : { at }) }, signal);
+export const openView = (api: Api, viewer: Viewer, signal?: AbortSignal): Promise<View> =>
+  api.command('view-open', askedAs(viewer), signal);
 
 /** Asks the guests' interface through a view. */
 export const askAs = async <Route extends GuestRoute>(

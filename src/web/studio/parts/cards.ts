@@ -6,7 +6,7 @@ import { badge, link } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { textOf } from '../base/screen.js';
 import { watchTenantNames } from '../base/tenant-names.js';
-import { nameOf, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
+import { askedAs, nameOf, readViewer, type Viewer, watchViewer } from '../base/viewer.js';
 
 type Checked = Answer<'cards-check'>;
 
@@ -55,7 +55,7 @@ export class CardsCheck extends LitElement {
     const viewer = this.api.session.person.seesData ? readViewer() : null;
     this.failure = null;
     try {
-      const asked = { template: this.template, ...(viewer === null ? {} : { viewer }) };
+      const asked = { template: this.template, ...(viewer === null ? {} : { viewer: askedAs(viewer) }) };
       this.result = { checked: await this.api.command('cards-check', asked, signal), viewer };
     } catch (error) {
       if (!signal.aborted) this.failure = textOf(error);
