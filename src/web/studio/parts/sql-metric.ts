@@ -88,7 +88,7 @@ class SqlMetricPart extends LitElement {
       <p class="soft">One SELECT over the tables of the model. Each query reads the rows of one tenant only: Guestlist puts the
         tenant's scope around each table. Columns need names, by <code>AS</code>.</p>
       ${field('sql-dimensions', 'Columns to split by', 'Names between commas, as the query has them', namesOf(definition.dimensions))}
-      ${field('sql-measures', 'Columns with values', 'All others of the query', namesOf(definition.measures))}
+      ${field('sql-measures', 'Columns with values', 'Names between commas: each other column of the query', namesOf(definition.measures))}
       <div class="buttons">
         <button name="run" class="quiet" ?disabled=${this.isBusy} title="Control and Enter">Run</button>
         <button name="save" ?disabled=${this.isBusy}>Save</button>
