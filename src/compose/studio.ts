@@ -90,7 +90,7 @@ type Opened = {
   readonly views: Views;
   readonly sessions: StudioSessions;
   readonly uploads: Uploads;
-  readonly dataAppId: () => Promise<string>;
+  readonly dataAppId: () => Promise<string | undefined>;
 };
 
 /** All that can be run in Studio. */
@@ -119,7 +119,8 @@ export const openStudio = (parts: StudioParts): Studio => {
   const dataApp = () => loadDataAppCaller({ store }, gateway.router.dataApp());
   const uploads = createUploads(config.settings, store, clock);
   const origins = { allowedOrigins: [], publicOrigin };
-  const dataAppId = async () => (await dataApp()).dataAppId;
+  // Before the first dashboard, the data app that the policy names may not be there.
+  const dataAppId = async () => (await store.dataApps.findByName(gateway.router.dataApp()))?.id;
   const openId = openIdOf(parts, sealer);
   const sessions = sessionsOf(parts, openId);
   const views = createViews(sealer);

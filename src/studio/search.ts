@@ -52,7 +52,8 @@ export type SearchDeps = {
   readonly store: SearchStore;
   /** Those of the gateway. */
   readonly commands: readonly AdminCommand[];
-  readonly dataAppId: () => Promise<string>;
+  /** Undefined: it is not there yet, and so nothing that belongs to it. */
+  readonly dataAppId: () => Promise<string | undefined>;
   readonly now: () => Date;
 };
 
@@ -71,6 +72,15 @@ const mapped = <T>({ found, next }: FoundPage<T>, hitOf: (one: T) => Hit): Found
   found: found.map(hitOf),
   next,
 });
+
+/** Of the data app of the policy in force. */
+const inDataApp = async <T>(
+  { dataAppId }: SearchDeps,
+  find: (dataAppId: string) => Promise<FoundPage<T>>,
+): Promise<FoundPage<T>> => {
+  const id = await dataAppId();
+  return id === undefined ? { found: [], next: null } : find(id);
+};
 
 /** What the organization built. */
 const builtKinds = (store: SearchStore): Search => ({
@@ -193,12 +203,12 @@ const gatewayKinds = ({ commands }: Pick<SearchDeps, 'commands'>): Search => {
 };
 
 /** Tokens of users, and schedules of users and of the host. Who may not see data neither sees nor can search for a user by the whole name. */
-const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
+const userKinds = (deps: SearchDeps): Search => ({
   token: {
     rule: listGuestTokens,
     find: async ({ by: { seesData: byUser }, wanted }) =>
       mapped(
-        await store.guestTokens({ dataAppId: await dataAppId(), now: now(), byUser }, wanted),
+        await inDataApp(deps, (dataAppId) => deps.store.guestTokens({ dataAppId, now: deps.now(), byUser }, wanted)),
         ({ id, clientId, userIdentifier, createdAt }) => ({
           ...{ id, within: clientId, name: userIdentifier ?? clientId },
           detail: `${clientId}, since ${createdAt.toISOString().slice(0, 16).replace('T', ' ')}`,
@@ -209,7 +219,7 @@ const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
     rule: listSchedules,
     find: async ({ by: { seesData: byUser }, wanted }) =>
       mapped(
-        await store.schedules({ dataAppId: await dataAppId(), byUser }, wanted),
+        await inDataApp(deps, (dataAppId) => deps.store.schedules({ dataAppId, byUser }, wanted)),
         ({ id, name, format, clientId, userIdentifier }) => ({
           ...{ id, name, within: clientId },
           detail: userIdentifier === null ? `${format}, ${clientId}` : `${format} of ${userIdentifier}, ${clientId}`,
@@ -219,9 +229,12 @@ const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
   'tenant-report': {
     rule: listTemplateSchedules,
     find: async ({ wanted }) =>
-      mapped(await store.hostSchedules(await dataAppId(), wanted), ({ id, name, format, template }) => ({
-        ...{ id, name, detail: `${format} of ${template}` },
-      })),
+      mapped(
+        await inDataApp(deps, (dataAppId) => deps.store.hostSchedules(dataAppId, wanted)),
+        ({ id, name, format, template }) => ({
+          ...{ id, name, detail: `${format} of ${template}` },
+        }),
+      ),
   },
 });
 

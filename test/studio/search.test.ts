@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { adminCommand, tokenRun } from '../../src/gateway/common/admin-command.js';
 import { listTenantsCommand } from '../../src/gateway/provision/tenants-list.js';
 import { tenantNamesCommand } from '../../src/gateway/tenant/names.js';
+import { schedulesOfAll } from '../../src/service/schedules/tenant-schedules.js';
 import { createSearch, type SearchDeps } from '../../src/studio/search.js';
 
 test('a word that names of many tenants contain finds tenants too', async () => {
@@ -33,4 +34,17 @@ test('a word that names of many tenants contain finds tenants too', async () => 
     ['t2', 'Example 2'],
   ]);
   expect(asked).toEqual([0, 500]);
+});
+
+test('before the data app of the policy is there, nothing of it is found, and no list of schedules fails', async () => {
+  const never = () => Promise.reject(new Error('nothing may be asked'));
+  const store = { guestTokens: never, schedules: never, hostSchedules: never } as never;
+  const search = createSearch({ store, commands: [], dataAppId: async () => undefined, now: () => new Date(0) });
+  const asked = { by: tokenRun, wanted: { words: ['daily'], after: null, limit: 3 } };
+  for (const kind of ['token', 'schedule', 'tenant-report'])
+    expect(await search[kind as keyof typeof search]?.find(asked)).toEqual({ found: [], next: null });
+  const parts = { store: { schedules: { listAll: never } }, reports: {}, clock: {} } as never;
+  const schedules = schedulesOfAll(parts, async () => undefined);
+  expect(await schedules.list(undefined)).toEqual({ schedules: [], hasMore: false });
+  expect(await schedules.setPaused('s', true)).toBe(false);
 });

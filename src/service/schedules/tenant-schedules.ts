@@ -77,15 +77,20 @@ export const schedulesOfAll = (
     readonly reports: Pick<Reports, 'calendar'>;
     readonly clock: Clock;
   },
-  dataAppId: () => Promise<string>,
+  /** Undefined: it is not there yet, and has no schedules. */
+  findDataAppId: () => Promise<string | undefined>,
 ): SchedulesOfAll => ({
   list: async (clientId) => {
-    const scope = { dataAppId: await dataAppId(), ...(clientId === undefined ? {} : { clientId }) };
+    const dataAppId = await findDataAppId();
+    if (dataAppId === undefined) return { schedules: [], hasMore: false };
+    const scope = { dataAppId, ...(clientId === undefined ? {} : { clientId }) };
     const found = await schedules.listAll(scope, mostWatched + 1);
     return { schedules: found.slice(0, mostWatched), hasMore: found.length > mostWatched };
   },
   setPaused: async (scheduleId, isPaused) => {
-    const scope = { dataAppId: await dataAppId() };
+    const dataAppId = await findDataAppId();
+    if (dataAppId === undefined) return false;
+    const scope = { dataAppId };
     if (isPaused) return schedules.pauseOf(scope, scheduleId);
     return schedules.resumeOf(scope, scheduleId, ({ recurrence }) => nextMoment(recurrence, calendar, clock.now()));
   },
