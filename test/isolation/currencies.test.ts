@@ -214,21 +214,25 @@ describe.each(kinds)('on %s', (kind) => {
   it('each answer says the currencies of the tenant’s own rows, and of no other', async () => {
     const builder = await createBuilder(kind);
     const cache = { secret: Buffer.alloc(32, 1), clock: systemClock, ttlSeconds: 60, maxBytes: 1e6, shared: null };
-    const { engine } = createLoggedEngine({ maskSecret: Buffer.alloc(32, 2), cache });
     const tally = { named: 0 };
     try {
       for (let asked = 0; asked < cases; asked += perStage) {
         const [world] = fc.sample(aWorld, { seed: seed + asked, numRuns: 1 });
         if (world === undefined) throw new Error('nothing was drawn');
-        await withStage(builder, world, asked, (stage) =>
-          fc.assert(
-            fc.asyncProperty(anAsk, (ask) => judge(stage, ask, engine, tally)),
-            { seed: seed + asked, endOnFailure: isShort, numRuns: Math.min(perStage, cases - asked) },
-          ),
-        );
+        await withStage(builder, world, asked, async (stage) => {
+          // Each stage has databases of its own, and a server takes only so many connections.
+          const { engine } = createLoggedEngine({ maskSecret: Buffer.alloc(32, 2), cache });
+          try {
+            await fc.assert(
+              fc.asyncProperty(anAsk, (ask) => judge(stage, ask, engine, tally)),
+              { seed: seed + asked, endOnFailure: isShort, numRuns: Math.min(perStage, cases - asked) },
+            );
+          } finally {
+            await engine.close();
+          }
+        });
       }
     } finally {
-      await engine.close();
       await builder.remove();
     }
     if (process.env.ISOLATION_CASES !== undefined) process.stderr.write(`currencies, ${kind}: ${tally.named} named\n`);
