@@ -1,6 +1,7 @@
 /** The same tables on every database that the engine reads, so that common answers are stated once. */
 import pg from 'pg';
 import type { Datasource } from '../../src/model/organization.js';
+import { mapBounded } from '../../src/platform/work/bounded.js';
 import {
   clickHouseServer,
   createOwnClickHouseDatabase,
@@ -152,7 +153,8 @@ const createServerBuilder = (
     },
     run,
     remove: async () => {
-      await Promise.all(drops.map((drop) => drop()));
+      // A server takes only so many connections, and a long run makes many databases.
+      await mapBounded(drops, 8, (drop) => drop());
     },
   };
 };
