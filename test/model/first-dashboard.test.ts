@@ -160,6 +160,21 @@ describe('the restriction of a first dashboard', () => {
     expect(restrictionChoices(datamart, facts, { ...dashboard, metrics: [chart('Revenue', payments)] })).toEqual([]);
   });
 
+  test('has the name of its table where another table has a category of the same name', () => {
+    const invoices = table('invoices', { id: 'BIGINT', client: 'VARCHAR', department: 'VARCHAR' }, 'client');
+    const model: Datamart = {
+      ...datamart,
+      tables: [...datamart.tables, invoices],
+      relationships: [...datamart.relationships, toOne('invoices.client', 'clients.id')],
+    };
+    const both = { ...dashboard, metrics: [...dashboard.metrics, chart('Invoices', invoices)] };
+    const known = factsOf(model, ...[tickets, logs, payments, invoices].map(owned));
+    expect(restrictionChoices(model, known, both).map(({ restriction: { filter } }) => filter.name)).toEqual([
+      'Ticket department',
+      'Invoice department',
+    ]);
+  });
+
   test('may be a column of any table to which a way leads from a chart, by its name', () => {
     const desks = table('desks', { id: 'BIGINT', client: 'VARCHAR', name: 'VARCHAR', department: 'VARCHAR' }, 'client');
     const model: Datamart = {

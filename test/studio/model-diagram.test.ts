@@ -1,12 +1,9 @@
 /** The diagram of a model: what it shows of whose rows each table holds, where its tables stand, and what its lines join. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { bodyOf, keysOfDraft, type ModelDraft, storedOf } from '../../src/web/studio/base/drafted-model.js';
 import {
-  bodyOf,
-  keysOfDraft,
-  type ModelDraft,
   proposedModel,
-  storedOf,
   withAmountUsed,
   withColumnRead,
   withDrawn,

@@ -1,8 +1,8 @@
 /** What `init` needs to know: from flags, from questions at a terminal, or as the schema proposes. */
-import { isPerson } from '../../model/datamart/column-names.js';
-import { qualifiedName, sameTable } from '../../model/datamart/datamart.js';
+import { qualifiedName } from '../../model/datamart/datamart.js';
 import type { LeftOut } from '../../model/datamart/model-draft.js';
 import {
+  clientColumnNames,
   countLeadingTo,
   type ProposedTenantTable,
   type SourceProposals,
@@ -99,18 +99,6 @@ const hintOf = (count: number): string => `${count} other ${count === 1 ? 'table
 
 type Option = { readonly value: string; readonly label: string; readonly hint?: string };
 
-/**
- * The tables that are the tenants by their keys alone: at least half of the other tables lead to each, it leads to none,
- * and it holds no people, whose keys say who did something.
- */
-const byKeys = (tables: readonly SourceTable[], { relationships }: SourceProposals): readonly SourceTable[] =>
-  tables.filter(
-    (table) =>
-      !isPerson(table.tableName) &&
-      !relationships.some(({ parent }) => sameTable(parent, table)) &&
-      countLeadingTo(table, tables, relationships) >= Math.max(2, (tables.length - 1) / 2),
-  );
-
 /** First the tables that are named like tenants, then those that most other tables lead to. */
 const tenantOptions = (
   tables: readonly SourceTable[],
@@ -144,8 +132,6 @@ export const askTenantTable = async (
   if (flags.tenantTable !== undefined) return choose(findTable(tables, flags.tenantTable));
   if (asking === null) {
     const [best] = tenantTables;
-    const [only, ...more] = best === undefined ? byKeys(tables, proposals) : [];
-    if (only !== undefined && more.length === 0) return choose(only);
     if (best === undefined) {
       const [likely] = tenantOptions(tables, proposals).filter(({ hint }) => hint !== undefined);
       const by = likely === undefined ? '' : ` (by its keys perhaps ${likely.label}: ${likely.hint})`;
@@ -157,16 +143,6 @@ export const askTenantTable = async (
   const options = [...tenantOptions(tables, proposals)];
   const name = await answerTo(asking, asking.select({ message, options, maxItems: 12 }));
   return choose(findTable(tables, String(name)));
-};
-
-/** Names of columns that may hold the tenant, with how many tables have each; most first. */
-const clientColumnNames = ({ table }: TenantChoice, { clientColumns }: SourceProposals) => {
-  const counts = new Map<string, number>();
-  for (const { columnName, tenantTable } of clientColumns) {
-    if (tenantTable !== null && qualifiedName(tenantTable) !== qualifiedName(table)) continue;
-    counts.set(columnName, (counts.get(columnName) ?? 0) + 1);
-  }
-  return [...counts].toSorted(([, a], [, b]) => b - a);
 };
 
 const foreignKeysOnly = '';
@@ -184,7 +160,7 @@ export const askClientColumn = async (
     if (tables.some(({ columns }) => columns.some(({ columnName }) => columnName === named))) return named;
     throw new WrongCall(`no table has a column "${named}"`);
   }
-  const names = clientColumnNames(choice, proposals);
+  const names = clientColumnNames(choice.table, proposals);
   if (asking === null || names.length === 0) return names[0]?.[0];
   const message = `Which column of the other tables holds the ${choice.table.tableName}' ${choice.keyColumn}?`;
   const options = [

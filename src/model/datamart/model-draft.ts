@@ -131,7 +131,7 @@ const isAboutPeople = ({ tableName, columns }: SourceTable): boolean =>
 
 /** Why no way leads from a table to a tenant: its rows may be for all. */
 const tenantless = new Set(['no-owner', 'cycle']);
-const severalColumns = 'several of its columns refer to the tenants, and each may be another role';
+export const severalColumns = 'several of its columns refer to the tenants, and each may be another role';
 
 const tenancyOf = ({ tenantTable, keyColumn }: Choices): NonNullable<Datamart['tenancy']> => {
   const key = tenantTable.columns.find(({ columnName }) => columnName === keyColumn);

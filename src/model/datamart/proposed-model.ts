@@ -1,7 +1,7 @@
 /** What is proposed for the tables of a datasource, with one way where there are several. Pure. */
 import { qualifiedName, sameTable, type TableRef } from './datamart.js';
 import { type Draft, draftByBestWays } from './model-draft.js';
-import { type ProposedRelationship, proposeFor, type SourceProposals } from './source-proposals.js';
+import { clientColumnNames, type ProposedRelationship, proposeFor, type SourceProposals } from './source-proposals.js';
 import type { SourceTable } from './source-schema.js';
 
 /** The relationship to follow from a table of which several lead to a tenant: its `tenancyPath`. */
@@ -17,11 +17,12 @@ export type ProposedModel = Omit<SourceProposals, 'relationships'> & {
 /** The best ways for the most likely tenants. Tables without a tenant count, since a person may share them. */
 const bestWays = (
   tables: readonly SourceTable[],
-  { relationships, tenantTables: [tenants], bridges }: SourceProposals,
+  { relationships, tenantTables: [tenants], clientColumns, bridges }: SourceProposals,
 ): ReturnType<typeof draftByBestWays> | undefined => {
   const tenantTable = tables.find((one) => tenants !== undefined && sameTable(one, tenants));
   if (tenants === undefined || tenantTable === undefined) return undefined;
-  const names = { name: '', tenantTable, keyColumn: tenants.keyColumn, clientColumn: undefined };
+  const [[clientColumn] = []] = clientColumnNames(tenants, { clientColumns });
+  const names = { name: '', tenantTable, keyColumn: tenants.keyColumn, clientColumn };
   const choices = { ...names, bridges, baseFilters: [], amounts: [] };
   const draft = draftByBestWays(tables, relationships, { ...choices, shared: [], paths: new Map() });
   const shared = withoutTenants(draft);
@@ -31,8 +32,9 @@ const bestWays = (
 const withoutTenants = ({ leftOut }: Draft): readonly string[] =>
   leftOut.filter(({ ways }) => ways.length === 0).map(({ table }) => qualifiedName(table));
 
-export const proposeModel = (tables: readonly SourceTable[]): ProposedModel => {
-  const proposals = proposeFor(tables);
+/** What is proposed. `tenants`: the table of tenants that a person chose. */
+export const proposeModel = (tables: readonly SourceTable[], tenants?: SourceTable): ProposedModel => {
+  const proposals = proposeFor(tables, tenants);
   const best = bestWays(tables, proposals);
   const second = new Set(best?.secondWays.map(({ relationshipName }) => relationshipName));
   return {

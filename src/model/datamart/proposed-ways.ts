@@ -3,9 +3,9 @@
  * another. Pure.
  */
 import { isPerson, singularName, wordsOf } from './column-names.js';
-import { type ColumnRef, type Datamart, sameTable, type TableRef, tableKey } from './datamart.js';
+import { type ColumnRef, type Datamart, type Relationship, sameTable, type TableRef, tableKey } from './datamart.js';
 import type { ProposedRelationship } from './source-proposals.js';
-import type { SourceTable } from './source-schema.js';
+import type { SourceColumn, SourceTable } from './source-schema.js';
 import type { TableOwnership } from './table-ownership.js';
 import { tenantsOf } from './ways.js';
 
@@ -22,7 +22,10 @@ const changing: ReadonlySet<string> = new Set(['customer', 'agent', 'author', 'o
 const isOfPeople = ({ tableName }: TableRef): boolean =>
   isPerson(tableName) || changing.has(singularName(tableName).split(' ').at(-1) ?? '');
 
-const isNullable = (tables: readonly SourceTable[], column: ColumnRef): boolean =>
+/** What ways are judged by, of the tables of a source. */
+type Columns = TableRef & { readonly columns: readonly Pick<SourceColumn, 'columnName' | 'isNullable'>[] };
+
+const isNullable = (tables: readonly Columns[], column: ColumnRef): boolean =>
   tables.find((table) => sameTable(table, column))?.columns.find(({ columnName }) => columnName === column.columnName)
     ?.isNullable ?? true;
 
@@ -55,9 +58,9 @@ const inOrder = (a: readonly number[], b: readonly number[]): number => {
  * to a person, who may change.
  */
 export const waysToTenant = (
-  table: SourceTable,
-  from: readonly ProposedRelationship[],
-  tables: readonly SourceTable[],
+  table: TableRef,
+  from: readonly Relationship[],
+  tables: readonly Columns[],
   owned: readonly TableOwnership[],
 ): readonly WayToTenant[] =>
   from

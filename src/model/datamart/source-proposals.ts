@@ -266,24 +266,59 @@ const keysLeadingTo = (
   return owned;
 };
 
+/**
+ * Whether the table is the tenants by its keys alone: at least half of the other tables lead to it, it leads to none, and
+ * it holds no people, whose keys say who did something.
+ */
+const isTenantsByKeys = (
+  table: SourceTable,
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
+): boolean =>
+  !isPerson(table.tableName) &&
+  !relationships.some(({ parent }) => sameTable(parent, table)) &&
+  countLeadingTo(table, tables, relationships) >= Math.max(2, (tables.length - 1) / 2);
+
+/** The tables that are named like tenants. Where there is none: the only table that is the tenants by its keys. */
 const proposeTenantTables = (
   tables: readonly SourceTable[],
   relationships: readonly ProposedRelationship[],
-): readonly ProposedTenantTable[] =>
-  tables
+): readonly ProposedTenantTable[] => {
+  const proposedBy = (table: SourceTable, why: string): readonly ProposedTenantTable[] => {
+    const keyColumn = singleKeyOf(table, relationships);
+    if (keyColumn === null) return [];
+    const tablesReached = countLeadingTo(table, tables, relationships);
+    const { schemaName, tableName } = table;
+    const reason = `${why}; ${tablesReached} other table${tablesReached === 1 ? '' : 's'} lead to it`;
+    return [{ schemaName, tableName, keyColumn, nameColumn: labelColumnOf(table) ?? keyColumn, tablesReached, reason }];
+  };
+  const named = tables
     .flatMap((table) => {
       const word = singularName(table.tableName).split(' ').at(-1) ?? '';
       const rank = tenantRank(word);
-      const keyColumn = singleKeyOf(table, relationships);
-      if (rank === null || keyColumn === null) return [];
-      const tablesReached = countLeadingTo(table, tables, relationships);
-      const { schemaName, tableName } = table;
-      const reason = `named like tenants (${word}); ${tablesReached} other table${tablesReached === 1 ? '' : 's'} lead to it`;
-      const nameColumn = labelColumnOf(table) ?? keyColumn;
-      return [{ rank, schemaName, tableName, keyColumn, nameColumn, tablesReached, reason }];
+      return rank === null
+        ? []
+        : proposedBy(table, `named like tenants (${word})`).map((proposed) => ({ rank, proposed }));
     })
-    .sort((a, b) => b.tablesReached - a.tablesReached || a.rank - b.rank)
-    .map(({ rank: _, ...proposed }) => proposed);
+    .sort((a, b) => b.proposed.tablesReached - a.proposed.tablesReached || a.rank - b.rank)
+    .map(({ proposed }) => proposed);
+  if (named.length > 0) return named;
+  const [only, second] = tables.filter((table) => isTenantsByKeys(table, tables, relationships));
+  return only === undefined || second !== undefined ? [] : proposedBy(only, 'no table is named like tenants');
+};
+
+/** The table that a person names, whatever its name and keys propose. */
+const givenTenants = (
+  table: SourceTable,
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
+): ProposedTenantTable => {
+  const { schemaName, tableName, primaryKey, columns } = table;
+  const keyColumn = singleKeyOf(table, relationships) ?? primaryKey[0] ?? columns[0]?.columnName ?? '';
+  const tablesReached = countLeadingTo(table, tables, relationships);
+  const nameColumn = labelColumnOf(table) ?? keyColumn;
+  return { schemaName, tableName, keyColumn, nameColumn, tablesReached, reason: 'chosen' };
+};
 
 const proposeClientColumns = (
   tables: readonly SourceTable[],
@@ -424,14 +459,32 @@ export const amountsFor = (
     tenants && { table: tenants, owned: keysLeadingTo(tenants, tables, relationships) },
   );
 
-export const proposeFor = (tables: readonly SourceTable[]): SourceProposals => {
+/** Names of columns that may hold one of these tenants, with how many tables have each; most first. */
+export const clientColumnNames = (
+  tenants: TableRef,
+  { clientColumns }: Pick<SourceProposals, 'clientColumns'>,
+): readonly (readonly [name: string, count: number])[] => {
+  const counts = new Map<string, number>();
+  for (const { columnName, tenantTable } of clientColumns) {
+    if (tenantTable !== null && !sameTable(tenantTable, tenants)) continue;
+    counts.set(columnName, (counts.get(columnName) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a);
+};
+
+/** The proposals. `tenants`: the table of tenants that a person chose; it counts as the most likely. */
+export const proposeFor = (tables: readonly SourceTable[], tenants?: SourceTable): SourceProposals => {
   const relationships = proposeRelationships(tables);
-  const tenantTables = proposeTenantTables(tables, relationships);
+  const found = proposeTenantTables(tables, relationships);
+  const tenantTables =
+    tenants === undefined
+      ? found
+      : [givenTenants(tenants, tables, relationships), ...found.filter((one) => !sameTable(one, tenants))];
   return {
     relationships,
     tenantTables,
     clientColumns: proposeClientColumns(tables, relationships, tenantTables),
-    bridges: tenantTables.slice(0, 1).flatMap((tenants) => proposeBridges(tables, relationships, tenants)),
+    bridges: tenantTables.slice(0, 1).flatMap((one) => proposeBridges(tables, relationships, one)),
     baseFilters: tables.flatMap((table) => proposeBaseFilters(table, relationships)),
     amounts: amountsFor(tables, relationships, tenantTables[0]),
   };

@@ -55,6 +55,9 @@ type Named = Pick<Group, 'facts' | 'columnName' | 'name'>;
 /** A column that a restriction may name, as `schema.table.column`. */
 export type RestrictionChoice = { readonly column: string; readonly restriction: FirstRestriction };
 
+const nameWithTable = ({ facts, columnName }: Pick<Group, 'facts' | 'columnName'>): string =>
+  labelOf(`${singularName(facts.table.tableName)} ${columnName}`);
+
 const filterOf = ({ facts, columnName, name }: Named, filters: readonly DashboardFilter[]): DashboardFilter => {
   const column = columnOf(facts, columnName);
   const shown = filters.find(
@@ -63,7 +66,7 @@ const filterOf = ({ facts, columnName, name }: Named, filters: readonly Dashboar
   if (shown !== undefined) return shown;
   const isTaken = filters.some((one) => sameName(one.name, name));
   return {
-    name: isTaken ? labelOf(`${singularName(facts.table.tableName)} ${columnName}`) : name,
+    name: isTaken ? nameWithTable({ facts, columnName }) : name,
     dataType: 'string',
     applyOnTables: [{ ...column, dataType: 'string' }],
   };
@@ -79,13 +82,20 @@ const choiceOf = (datamart: Datamart, { metrics, filters }: FirstDashboard, grou
   },
 });
 
+/** The categories of which several have one name, such as the statuses of two tables, with the names of their tables. */
+const toldApart = (groups: readonly Group[]): readonly Group[] =>
+  groups.map((group) => {
+    const isAlone = groups.every((other) => other === group || !sameName(other.name, group.name));
+    return isAlone ? group : { ...group, name: nameWithTable(group) };
+  });
+
 /** The categories that a restriction may name, the best first: those that most charts can be narrowed by. */
 export const restrictionChoices = (
   datamart: Datamart,
   facts: Facts,
   dashboard: FirstDashboard,
 ): readonly RestrictionChoice[] => {
-  const found = categoriesOf(datamart, facts, dashboard.metrics).map((group) => {
+  const found = toldApart(categoriesOf(datamart, facts, dashboard.metrics)).map((group) => {
     const choice = choiceOf(datamart, dashboard, group);
     return {
       group,

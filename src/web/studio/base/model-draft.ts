@@ -1,67 +1,20 @@
-/** A new model as it is being described: pure functions from what a source has to what the service takes. */
-import { whyHidden, whyNobodys } from '../../../model/datamart/model-draft.js';
-import { amountsWithin } from '../../../model/datamart/money.js';
-import type { OperationInput } from './api.js';
+/** A new model as it is being described: pure functions from what a source has, and from what a person chooses. */
+import { qualifiedName } from '../../../model/datamart/datamart.js';
+import { whyHidden } from '../../../model/datamart/model-draft.js';
+import { proposeModel } from '../../../model/datamart/proposed-model.js';
+import { clientColumnNames } from '../../../model/datamart/source-proposals.js';
+import type { SourceTable as ModelSource } from '../../../model/datamart/source-schema.js';
+import {
+  labelOf,
+  type ModelDraft,
+  type Ownership,
+  type Proposals,
+  qualified,
+  type TableDraft,
+} from './drafted-model.js';
 import type { Relationship } from './model-edit.js';
-import { plainColumn, type StoredModel } from './model-edit.js';
-import { type Keys, keysOf, tenancyOf } from './model-tenancy.js';
+import { settled } from './settled-draft.js';
 import type { Catalogue, SourceTable } from './source-tables.js';
-
-type Proposals = Catalogue['proposals'];
-type Through = Proposals['bridges'][number]['through'];
-
-/** Whose rows a table holds: by a column, by relationships to such a table, by rows that refer to them, or everybody's. */
-export type Ownership =
-  | { readonly kind: 'column'; readonly column: string }
-  | { readonly kind: 'through'; readonly through: Through }
-  | { readonly kind: 'related' }
-  | { readonly kind: 'shared' };
-
-export type TableDraft = {
-  readonly table: SourceTable;
-  readonly isUsed: boolean;
-  /** Why a new model does not use the table: nobody owns its rows. Null: nothing was found against it. */
-  readonly leftOut: string | null;
-  /** Columns that a new model leaves out, with the reason: secrets, and what charts cannot show. */
-  readonly hidden: readonly { readonly columnName: string; readonly reason: string }[];
-  readonly label: string;
-  readonly ownership: Ownership;
-  /** The relationship that says whose the rows are, where several lead to a tenant. */
-  readonly tenancyPath: string | null;
-  readonly pathReason: string | null;
-  /** How several tenants could read the rows, as the service proposes it. Never taken without a person's word. */
-  readonly bridge: Proposals['bridges'][number] | null;
-  readonly baseFilters: readonly (Proposals['baseFilters'][number] & { readonly isUsed: boolean })[];
-  readonly amounts: readonly (Proposals['amounts'][number] & { readonly isUsed: boolean })[];
-};
-
-export type ModelDraft = {
-  readonly source: string;
-  readonly name: string;
-  /** The table with one row for each tenant. Null: not chosen yet. */
-  readonly tenants: { readonly table: string; readonly key: string; readonly name: string } | null;
-  /** The table of tenants that was proposed: amounts may be in a currency that it names. */
-  readonly proposedTenants: Pick<SourceTable, 'schemaName' | 'tableName'> | null;
-  readonly tables: readonly TableDraft[];
-  readonly relationships: readonly {
-    readonly relationship: Relationship;
-    readonly reason: string;
-    readonly isUsed: boolean;
-  }[];
-};
-
-export const qualified = ({ schemaName, tableName }: Pick<SourceTable, 'schemaName' | 'tableName'>): string =>
-  `${schemaName}.${tableName}`;
-
-/** A name as people write it: `order_lines` is “Order lines”. */
-const labelOf = (name: string): string => {
-  const words = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replaceAll(/[_-]+/g, ' ')
-    .trim()
-    .toLowerCase();
-  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1);
-};
 
 const hiddenIn = ({ columns }: SourceTable): TableDraft['hidden'] =>
   columns.flatMap((column) => {
@@ -69,39 +22,36 @@ const hiddenIn = ({ columns }: SourceTable): TableDraft['hidden'] =>
     return reason === null ? [] : [{ columnName: column.columnName, reason }];
   });
 
-/** Uses every table whose rows somebody owns. The others are left out, so that the model can be made as it is proposed. */
-const settled = (draft: ModelDraft): ModelDraft => {
-  const whole = { ...draft, tables: draft.tables.map((one) => ({ ...one, isUsed: true, leftOut: null })) };
-  if (draft.tenants === null) return whole;
-  const reasons = new Map(
-    tenancyOf(storedOf(whole), keysOfDraft(whole)).flatMap((one) =>
-      one.kind === 'unreadable' ? [[one.table, whyNobodys(one)] as const] : [],
-    ),
-  );
-  const whyOf = ({ table }: TableDraft): string | null => reasons.get(qualified(table)) ?? null;
-  return {
-    ...whole,
-    tables: whole.tables.map((one) => ({ ...one, leftOut: whyOf(one), isUsed: whyOf(one) === null })),
-  };
-};
-
 /** The first draft: what the service proposes. Nothing is shared unless a person says so. */
 export const proposedModel = (catalogue: Catalogue): ModelDraft => settled(everythingUsed(catalogue));
 
-const everythingUsed = ({ name, tables, proposals }: Catalogue): ModelDraft => {
-  const [tenant] = proposals.tenantTables;
-  const owned = new Map(
-    proposals.clientColumns
-      .filter(({ tenantTable }) => tenant !== undefined && tenantTable === qualified(tenant))
-      .map((column) => [qualified(column), column.columnName]),
+const refIn = (tables: readonly SourceTable[], name: string | null): SourceTable | null =>
+  tables.find((table) => qualified(table) === name) ?? null;
+
+type TenantTable = Proposals['tenantTables'][number];
+type ClientColumns = Parameters<typeof clientColumnNames>[1]['clientColumns'];
+
+/** Whose rows each table holds by its own column: its only one of these tenants, or the one of the most common name. */
+const ownershipsFor = (tenant: TenantTable | undefined, clientColumns: ClientColumns) => {
+  if (tenant === undefined) return (): Ownership => ({ kind: 'related' });
+  const ofTenant = clientColumns.filter(
+    (one) => one.tenantTable !== null && qualified(one.tenantTable) === qualified(tenant),
   );
-  const ownershipOf = (table: SourceTable): Ownership => {
-    if (tenant !== undefined && qualified(tenant) === qualified(table))
-      return { kind: 'column', column: tenant.keyColumn };
-    const column = owned.get(qualified(table));
+  const [[common] = []] = clientColumnNames(tenant, { clientColumns: ofTenant });
+  return (table: SourceTable): Ownership => {
+    if (qualified(tenant) === qualified(table)) return { kind: 'column', column: tenant.keyColumn };
+    const own = ofTenant.filter((one) => qualified(one) === qualified(table)).map(({ columnName }) => columnName);
+    const column = own.length === 1 ? own[0] : own.find((one) => one === common);
     return column === undefined ? { kind: 'related' } : { kind: 'column', column };
   };
-  const paths = new Map(proposals.tenancyPaths.map((one) => [qualified(one), one]));
+};
+
+const everythingUsed = ({ name, tables, proposals }: Catalogue): ModelDraft => {
+  const [tenant] = proposals.tenantTables;
+  const ownershipOf = ownershipsFor(
+    tenant,
+    proposals.clientColumns.map((one) => ({ ...one, tenantTable: refIn(tables, one.tenantTable) })),
+  );
   return {
     source: name,
     name,
@@ -112,11 +62,10 @@ const everythingUsed = ({ name, tables, proposals }: Catalogue): ModelDraft => {
     proposedTenants: tenant ?? null,
     tables: tables.map((table) => ({
       table,
-      ...{ isUsed: true, leftOut: null, hidden: hiddenIn(table) },
+      ...{ isUsed: true, wanted: null, leftOut: null, hidden: hiddenIn(table) },
       label: labelOf(table.tableName),
       ownership: ownershipOf(table),
-      tenancyPath: paths.get(qualified(table))?.tenancyPath ?? null,
-      pathReason: paths.get(qualified(table))?.reason ?? null,
+      ...{ ways: [], chosenWay: null, tenancyPath: null },
       bridge: proposals.bridges.find((one) => qualified(one) === qualified(table)) ?? null,
       baseFilters: proposals.baseFilters
         .filter((one) => qualified(one) === qualified(table))
@@ -133,109 +82,10 @@ const everythingUsed = ({ name, tables, proposals }: Catalogue): ModelDraft => {
   };
 };
 
-/** The model that the draft becomes, as the diagram shows it. */
-export const storedOf = (draft: ModelDraft): StoredModel => {
-  const used = usedTables(draft);
-  const names = new Set(used.map(({ table }) => qualified(table)));
-  const master = used.find(({ table }) => qualified(table) === draft.tenants?.table)?.table;
-  return {
-    ...{ name: draft.name, updatedAt: '', companyIntegration: { name: draft.source } },
-    datamartOrganization:
-      master === undefined || draft.tenants === null
-        ? null
-        : {
-            ...{ tenancyLevel: 'TABLE', clientColumnType: typeOf(draft), primaryDatabase: null },
-            ...{ schemaName: master.schemaName, tableName: master.tableName },
-            tableClientNameColumn: draft.tenants.name,
-            tablePrimaryKeyColumn: draft.tenants.key,
-          },
-    datamartTables: used.map(({ table, hidden, label, ownership, tenancyPath, baseFilters, amounts }) => ({
-      ...{ schemaName: table.schemaName, tableName: table.tableName, label },
-      clientColumn: ownership.kind === 'column' ? ownership.column : null,
-      ...rowsOf({ ownership, baseFilters }),
-      tenancyPath: ownership.kind === 'related' ? tenancyPath : null,
-      ...{ isHide: false, wildcard: null },
-      datamartTableColumns: shownColumns(draft, { table, hidden, ownership }).map(({ columnName, datatype }) => ({
-        ...plainColumn,
-        ...{ columnName, datatype },
-        ...wordsOf(columnName, amountsOf(draft, { ownership, amounts })),
-      })),
-    })),
-    datamartRelationships: draft.relationships
-      .filter(
-        ({ isUsed, relationship: { parentTableName, childTableName } }) =>
-          isUsed && names.has(parentTableName) && names.has(childTableName),
-      )
-      .map(({ relationship }) => ({ ...relationship, join: null })),
-    sharedTables: used.filter(({ ownership }) => ownership.kind === 'shared').map(({ table }) => qualified(table)),
-  };
-};
-
-/** The columns without hidden ones that nothing needs: joins and tenancy may be by columns of any type. */
-const shownColumns = (
-  { relationships, tenants }: Pick<ModelDraft, 'relationships' | 'tenants'>,
-  { table, hidden, ownership }: Pick<TableDraft, 'table' | 'hidden' | 'ownership'>,
-): SourceTable['columns'] => {
-  const name = qualified(table);
-  const needed = new Set([
-    ...relationships.flatMap(({ relationship: one }) => [
-      ...(one.parentTableName === name ? [one.parentColumnName] : []),
-      ...(one.childTableName === name ? [one.childColumnName] : []),
-    ]),
-    ...(tenants?.table === name ? [tenants.key, tenants.name] : []),
-    ...(ownership.kind === 'column' ? [ownership.column] : []),
-    ...(ownership.kind === 'through' ? ownership.through.columns : []),
-  ]);
-  const isHidden = (columnName: string): boolean => hidden.some((one) => one.columnName === columnName);
-  return table.columns.filter(({ columnName }) => needed.has(columnName) || !isHidden(columnName));
-};
-
-/** Columns that are left out on purpose, so that they are not offered as new ones later. */
-const leftOutOf = (draft: ModelDraft, one: Pick<TableDraft, 'table' | 'hidden' | 'ownership'>) => {
-  const shown = shownColumns(draft, one).map(({ columnName }) => columnName);
-  const leftOut = one.hidden.map(({ columnName }) => columnName).filter((name) => !shown.includes(name));
-  return leftOut.length === 0 ? {} : { leftOut };
-};
-
-/**
- * The amounts of a table that are taken. The tenant's currency is that of the proposed table of tenants, and of rows that
- * belong to one tenant.
- */
-const amountsOf = (
-  { proposedTenants, tenants }: Pick<ModelDraft, 'proposedTenants' | 'tenants'>,
-  { ownership, amounts }: Pick<TableDraft, 'ownership' | 'amounts'>,
-): TableDraft['amounts'] => {
-  const { kind } = ownership;
-  const isListed = ({ columnName }: { readonly columnName: string }): boolean =>
-    kind !== 'through' || ownership.through.columns.includes(columnName);
-  const used = amounts.filter((one) => one.isUsed && isListed(one));
-  const master =
-    proposedTenants !== null && tenants?.table === qualified(proposedTenants) ? proposedTenants : undefined;
-  return amountsWithin(used, { master, isOwned: () => kind !== 'shared' && kind !== 'through', isListed });
-};
-
-/** The label of a column, and what its numbers are. */
-const wordsOf = (columnName: string, amounts: TableDraft['amounts']) => {
-  const amount = amounts.find((one) => one.columnName === columnName);
-  return {
-    label: amount?.label ?? labelOf(columnName),
-    ...(amount === undefined ? {} : { numbers: amount.numbers }),
-  };
-};
-
 /** The draft in which the column at this place is an amount of money, or has its numbers as they are stored. */
 export const withAmountUsed = (draft: ModelDraft, name: string, place: number, isUsed: boolean): ModelDraft => {
   const amounts = draft.tables.find(({ table }) => qualified(table) === name)?.amounts ?? [];
   return withTable(draft, name, { amounts: amounts.map((one, at) => (at === place ? { ...one, isUsed } : one)) });
-};
-
-/** The bridge and the base filters of a table, as a model has them. */
-const rowsOf = ({ ownership, baseFilters }: Pick<TableDraft, 'ownership' | 'baseFilters'>) => {
-  const filters = baseFilters.filter(({ isUsed }) => isUsed).map(({ filter }) => filter);
-  return {
-    ...(ownership.kind === 'through' ? { through: ownership.through } : {}),
-    ...(filters.length === 0 ? {} : { baseFilters: filters }),
-  };
 };
 
 /** The columns of a bridged table that a person decides about: names first, then e-mail addresses and the like. */
@@ -261,97 +111,79 @@ export const withFilterUsed = (draft: ModelDraft, name: string, place: number, i
   });
 };
 
-/** The keys of the draft's source. */
-export const keysOfDraft = ({ tables }: ModelDraft): Keys => keysOf({ tables: tables.map(({ table }) => table) });
-
 /** The draft with a relationship that a person added, whose tables are then used. */
-export const withDrawn = (draft: ModelDraft, relationship: Relationship): ModelDraft => ({
-  ...draft,
-  tables: draft.tables.map((one) => {
-    const isEnd = [relationship.parentTableName, relationship.childTableName].includes(qualified(one.table));
-    return isEnd ? { ...one, isUsed: true } : one;
-  }),
-  relationships: [...draft.relationships, { relationship, reason: 'You connected these columns', isUsed: true }],
-});
+export const withDrawn = (draft: ModelDraft, relationship: Relationship): ModelDraft =>
+  settled({
+    ...draft,
+    tables: draft.tables.map((one) => {
+      const isEnd = [relationship.parentTableName, relationship.childTableName].includes(qualified(one.table));
+      return isEnd ? { ...one, wanted: true } : one;
+    }),
+    relationships: [...draft.relationships, { relationship, reason: 'You connected these columns', isUsed: true }],
+  });
 
-const usedTables = ({ tables }: ModelDraft): readonly TableDraft[] => tables.filter(({ isUsed }) => isUsed);
+export type Change = Partial<Omit<TableDraft, 'table' | 'wanted'>>;
 
-const typeOf = (draft: ModelDraft): 'NUMBER' | 'STRING' => {
-  const { tenants, tables } = draft;
-  const table = tables.find((one) => qualified(one.table) === tenants?.table)?.table;
-  const kind = table?.columns.find(({ columnName }) => columnName === tenants?.key)?.kind;
-  return kind === 'integer' || kind === 'number' ? 'NUMBER' : 'STRING';
+/** The draft with a change to one table. A table whose owner is said anew is used if it has one. */
+export const withTable = (draft: ModelDraft, name: string, change: Change): ModelDraft => {
+  const wantedBefore = change.ownership === undefined ? {} : { wanted: null, chosenWay: null };
+  const wanted = change.isUsed === undefined ? wantedBefore : { ...wantedBefore, wanted: change.isUsed };
+  return settled({
+    ...draft,
+    tables: draft.tables.map((one) => (qualified(one.table) === name ? { ...one, ...wanted, ...change } : one)),
+  });
 };
 
-/** What is missing before the model can be made. Null: nothing. */
-export const faultOf = (draft: ModelDraft): string | null => {
-  if (draft.name.trim() === '') return 'Give the model a name.';
-  if (usedTables(draft).length === 0) return 'Choose at least one table.';
-  if (draft.tenants === null) return 'Choose the table with one row for each tenant.';
-  const { table: tenants } = draft.tenants;
-  if (!usedTables(draft).some(({ table }) => qualified(table) === tenants)) return 'Use the table of the tenants too.';
-  return null;
+/** The draft in which a table has its tenant by this relationship: by its own column, if that leads to the tenants. */
+export const withWay = (draft: ModelDraft, name: string, way: string): ModelDraft => {
+  const found = draft.relationships.find(({ relationship }) => relationship.relationshipName === way)?.relationship;
+  const isOwn = found?.childTableName === draft.tenants?.table && found?.childColumnName === draft.tenants?.key;
+  return isOwn && found !== undefined
+    ? withTable(draft, name, { ownership: { kind: 'column', column: found.parentColumnName } })
+    : withTable(draft, name, { ownership: { kind: 'related' }, chosenWay: way });
 };
 
-/** The new model, as the service takes it. */
-export const bodyOf = (draft: ModelDraft): OperationInput<'createDatamart'> => {
-  const used = usedTables(draft);
-  const names = new Set(used.map(({ table }) => qualified(table)));
-  const { tenants } = draft;
-  const master = used.find(({ table }) => qualified(table) === tenants?.table)?.table;
-  return {
-    name: draft.name.trim(),
-    datasourceName: draft.source,
-    tableList: used.map(({ table, hidden, label, ownership, tenancyPath, baseFilters, amounts }) => ({
-      name: table.tableName,
-      schemaName: table.schemaName,
-      label,
-      ...(ownership.kind === 'column' ? { clientColumn: ownership.column } : {}),
-      ...(ownership.kind === 'related' && tenancyPath !== null ? { tenancyPath } : {}),
-      ...rowsOf({ ownership, baseFilters }),
-      ...leftOutOf(draft, { table, hidden, ownership }),
-      columns: shownColumns(draft, { table, hidden, ownership }).map(({ columnName }) => ({
-        name: columnName,
-        ...wordsOf(columnName, amountsOf(draft, { ownership, amounts })),
-      })),
-    })),
-    ...(master === undefined || tenants === null
-      ? {}
-      : {
-          tenancySettings: {
-            tenancyLevel: 'TABLE',
-            clientColumnType: typeOf(draft),
-            schemaName: master.schemaName,
-            tableName: master.tableName,
-            tableClientNameColumn: tenants.name,
-            tablePrimaryKeyColumn: tenants.key,
-          },
-        }),
-    relationships: draft.relationships
-      .filter(
-        ({ isUsed, relationship: { parentTableName, childTableName } }) =>
-          isUsed && names.has(parentTableName) && names.has(childTableName),
-      )
-      .map(({ relationship }) => relationship),
-    sharedTables: used.filter(({ ownership }) => ownership.kind === 'shared').map(({ table }) => qualified(table)),
-  };
-};
+/** The draft with the relationship at this place, or without it. */
+export const withRelationshipUsed = (draft: ModelDraft, place: number, isUsed: boolean): ModelDraft =>
+  settled({
+    ...draft,
+    relationships: draft.relationships.map((one, at) => (at === place ? { ...one, isUsed } : one)),
+  });
 
-/** The draft with a change to one table. */
-export const withTable = (draft: ModelDraft, name: string, change: Partial<Omit<TableDraft, 'table'>>): ModelDraft => ({
-  ...draft,
-  tables: draft.tables.map((one) => (qualified(one.table) === name ? { ...one, ...change } : one)),
-});
+const modelSourceOf = (tables: readonly SourceTable[]): readonly ModelSource[] =>
+  tables.map((table) => ({
+    ...table,
+    foreignKeys: table.foreignKeys.flatMap(({ columns, referencedTable, referencedColumns }) => {
+      const references = refIn(tables, referencedTable);
+      return references === null ? [] : [{ columns, references, referencedColumns }];
+    }),
+  }));
 
-/** The draft with another table of tenants, whose key says whose its rows are. Which tables are used is proposed anew. */
+/** The draft with another table of tenants. Whose rows each table holds, and by which way, is proposed anew. */
 export const withTenants = (draft: ModelDraft, name: string): ModelDraft => {
-  const table = draft.tables.find((one) => qualified(one.table) === name)?.table;
+  const sources = modelSourceOf(draft.tables.map(({ table }) => table));
+  const table = sources.find((one) => qualified(one) === name);
   if (table === undefined) return { ...draft, tenants: null };
-  const [key = table.columns[0]?.columnName ?? ''] = table.primaryKey;
-  const text = table.columns.find(({ columnName, kind }) => kind === 'text' && /name|title|label/i.test(columnName));
-  const tenants = { table: name, key, name: text?.columnName ?? key };
-  // The key of the former table of tenants says nothing of these.
-  const former =
-    draft.tenants === null ? draft : withTable(draft, draft.tenants.table, { ownership: { kind: 'related' } });
-  return settled(withTable({ ...former, tenants }, name, { ownership: { kind: 'column', column: key } }));
+  const { relationships, tenantTables, clientColumns, bridges } = proposeModel(sources, table);
+  const [tenant] = tenantTables;
+  const ownershipOf = ownershipsFor(tenant, clientColumns);
+  const second = new Map(relationships.map((one) => [one.relationshipName, one.isSecondWay]));
+  return settled({
+    ...draft,
+    tenants: tenant === undefined ? null : { table: name, key: tenant.keyColumn, name: tenant.nameColumn },
+    tables: draft.tables.map((one) => {
+      const bridge = bridges.find((each) => qualified(each) === qualified(one.table));
+      return {
+        ...one,
+        ...{ wanted: null, chosenWay: null, ownership: ownershipOf(one.table) },
+        bridge: bridge === undefined ? null : { ...bridge, bridge: qualifiedName(bridge.bridge) },
+      };
+    }),
+    relationships: draft.relationships.map((one) => ({
+      ...one,
+      isUsed: second.has(one.relationship.relationshipName)
+        ? second.get(one.relationship.relationshipName) === false
+        : one.isUsed,
+    })),
+  });
 };

@@ -38,7 +38,8 @@ const tenancyIn = ({ datamartOrganization: of }: StoredModel): Tenancy | null =>
   };
 };
 
-const datamartOf = (model: StoredModel): Datamart => {
+/** The model as the functions of the service take it. */
+export const datamartOf = (model: StoredModel): Datamart => {
   const tables = model.datamartTables.map(({ datamartTableColumns: columns, ...table }) => ({ ...table, columns }));
   const moment = new Date(0);
   return {

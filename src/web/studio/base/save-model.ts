@@ -1,6 +1,6 @@
 /** Reads what a model says in words, and saves a model with its words. Neither is written over what others wrote. */
 import { type Api, StudioError } from './api.js';
-import { bodyOf, type ModelDraft } from './model-draft.js';
+import { bodyOf, type ModelDraft } from './drafted-model.js';
 import { changeOf, type StoredModel } from './model-edit.js';
 import { type Described, type Notes, notesChange } from './model-notes.js';
 

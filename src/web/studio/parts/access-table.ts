@@ -133,7 +133,10 @@ export class AccessTable extends LitElement {
       this.#become(this.access.flatMap((one, place) => (place === at ? (next ?? []) : one)));
     const rename = (event: Event): void => put({ ...now, role: (event.target as HTMLInputElement).value });
     const choose = (event: Event): void => put({ ...now, filter: (event.target as HTMLSelectElement).value || null });
-    const filters = this.restrictions.map(({ filter: { name } }) => [name, `of one ${name.toLowerCase()}`] as const);
+    const filters = this.restrictions.map(({ filter: { name, applyOnTables } }) => {
+      const tables = applyOnTables.map(({ tableName }) => tableName).join(', ');
+      return [name, `of one ${name.toLowerCase()} (${tables})`] as const;
+    });
     const claim = this.drafted?.claims.find(({ filter }) => filter === now.filter)?.claim;
     return html`<tr>
       <td><input aria-label="Role" maxlength="255" pattern="[^&quot;\\\\]+" .value=${role} @input=${rename} /></td>
@@ -149,7 +152,8 @@ export class AccessTable extends LitElement {
     const chosen = this.restrictions.filter(({ filter }) => this.access.some((one) => one.filter === filter.name));
     const lost = chosen.flatMap(({ filter, hidden }) => hidden.map((one) => ({ ...one, by: filter.name })));
     if (lost.length === 0) return nothing;
-    return html`<details><summary>${lost.length === 1 ? 'One card is' : `${lost.length} cards are`} not shown to restricted users</summary>
+    const count = new Set(lost.map(({ name }) => name)).size;
+    return html`<details><summary>${count === 1 ? 'One card is' : `${count} cards are`} not shown to restricted users</summary>
       <ul>${lost.map(({ name, reason, by }) => html`<li>${name}: ${reason}, so ${by.toLowerCase()} does not narrow it</li>`)}</ul></details>`;
   }
 

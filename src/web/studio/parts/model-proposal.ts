@@ -5,21 +5,26 @@ import { amountWords } from '../../../model/datamart/money.js';
 import { options } from '../../base/options.js';
 import './model-diagram.js';
 import type { Ends } from '../base/cardinality.js';
-import { newModelKey } from '../base/kept-places.js';
 import {
   keysOfDraft,
   type ModelDraft,
   type Ownership,
   qualified,
-  readableColumns,
   storedOf,
   type TableDraft,
+} from '../base/drafted-model.js';
+import { newModelKey } from '../base/kept-places.js';
+import {
+  type Change,
+  readableColumns,
   withAmountUsed,
   withColumnRead,
   withDrawn,
   withFilterUsed,
+  withRelationshipUsed,
   withTable,
   withTenants,
+  withWay,
 } from '../base/model-draft.js';
 import { anyOwners, columnOwner } from '../base/model-edit.js';
 import { tenancyOf } from '../base/model-tenancy.js';
@@ -103,14 +108,13 @@ export class ModelProposal extends LitElement {
   #tableRow(draft: ModelDraft, each: TableDraft): TemplateResult {
     const { table, isUsed, leftOut, hidden, label, ownership, bridge } = each;
     const name = qualified(table);
-    const change = (part: Partial<Omit<TableDraft, 'table'>>): void => {
+    const change = (part: Change): void => {
       this.#become(withTable(draft, name, part));
     };
     const use = (event: Event): void => change({ isUsed: (event.target as HTMLInputElement).checked });
     const relabel = (event: Event): void => change({ label: (event.target as HTMLInputElement).value });
-    // An owner is what a table lacked that was left out.
     const owned = (event: Event): void =>
-      change({ isUsed: true, ownership: ownershipOf((event.target as HTMLSelectElement).value, bridge) });
+      change({ ownership: ownershipOf((event.target as HTMLSelectElement).value, bridge) });
     const now = ownership.kind === 'column' ? `column:${ownership.column}` : ownership.kind;
     const bridged = bridge === null ? [] : [['through', `By rows that refer to them: ${bridge.bridge}`] as const];
     const owners = [...anyOwners, ...bridged, ...table.columns.map(columnOwner)];
@@ -120,22 +124,28 @@ export class ModelProposal extends LitElement {
       <td><input aria-label="Label of ${name}" maxlength="120" .value=${label} ?disabled=${!isUsed} @change=${relabel} /></td>
       <td>
         <select aria-label="Whose rows ${name} holds" ?disabled=${!isUsed && leftOut === null} @change=${owned}>${options(owners, now)}</select>
-        ${leftOut === null || isUsed ? nothing : html`<p class="hint">Left out: ${leftOut}</p>`}
-        ${this.#way(draft, each)} ${this.#bridge(draft, each)}
+        ${leftOut === null ? nothing : html`<p class="hint">${isUsed ? 'Nobody will read its rows' : 'Left out'}: ${leftOut}</p>`}
+        ${this.#way(each)} ${this.#bridge(draft, each)}
       </td>
       <td>${this.#filters(draft, each)}</td>
       <td>${this.#amounts(draft, each)}</td>
     </tr>`;
   }
 
-  /** By which relationship the table has its tenant, where several lead to one. */
-  #way(
-    { relationships }: ModelDraft,
-    { isUsed, ownership, tenancyPath, pathReason }: TableDraft,
-  ): TemplateResult | typeof nothing {
-    const way = relationships.find(({ relationship }) => relationship.relationshipName === tenancyPath)?.relationship;
-    if (!isUsed || ownership.kind !== 'related' || way === undefined) return nothing;
-    return html`<p class="hint">By <code>${way.parentColumnName}</code> to ${way.childTableName}${pathReason === null ? '' : `: ${pathReason}`}</p>`;
+  /** By which relationship the table has its tenant, with the choice of another, where several lead to one. */
+  #way({ table, ways, tenancyPath, leftOut }: TableDraft): TemplateResult | typeof nothing {
+    if (ways.length < 2) return nothing;
+    const name = qualified(table);
+    const choose = (event: Event): void => {
+      const way = (event.target as HTMLSelectElement).value;
+      if (way !== '') this.#become(withWay(this.draft, name, way));
+    };
+    const offered = ways.map(
+      ({ relationshipName, text, reason }) => [relationshipName, `${text} (${reason})`] as const,
+    );
+    const none = leftOut === null ? [] : [['', 'Choose a way'] as const];
+    return html`<label class="hint">By which way?
+      <select aria-label="By which way ${name} has its tenant" @change=${choose}>${options([...none, ...offered], tenancyPath ?? '')}</select></label>`;
   }
 
   /** Why several tenants could read the rows, and which columns of them they read if a person says so. */
@@ -144,7 +154,7 @@ export class ModelProposal extends LitElement {
     const name = qualified(table);
     const read = ownership.kind === 'through' ? ownership.through.columns : [];
     const take = (): void =>
-      this.#become(withTable(draft, name, { isUsed: true, ownership: { kind: 'through', through: bridge.through } }));
+      this.#become(withTable(draft, name, { ownership: { kind: 'through', through: bridge.through } }));
     const toggle = (column: string) => (event: Event) => {
       this.#become(withColumnRead(draft, name, column, (event.target as HTMLInputElement).checked));
     };
@@ -189,15 +199,9 @@ export class ModelProposal extends LitElement {
 
   #relationships(draft: ModelDraft): TemplateResult {
     if (draft.relationships.length === 0) return html`<p class="soft">None proposed.</p>`;
-    const toggle =
-      (at: number) =>
-      (event: Event): void => {
-        const isUsed = (event.target as HTMLInputElement).checked;
-        this.#become({
-          ...draft,
-          relationships: draft.relationships.map((each, index) => (index === at ? { ...each, isUsed } : each)),
-        });
-      };
+    const toggle = (at: number) => (event: Event) => {
+      this.#become(withRelationshipUsed(draft, at, (event.target as HTMLInputElement).checked));
+    };
     return html`<div class="table" tabindex="0" role="group" aria-label="List"><table>
       <thead><tr><th scope="col">Use</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Cardinality</th><th scope="col">Why</th></tr></thead>
       <tbody>${draft.relationships.map(

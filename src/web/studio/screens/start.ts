@@ -3,9 +3,10 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { credentialsOf } from '../../../model/datamart/source-url.js';
 import { hasRole, type OperationInput } from '../base/api.js';
 import { listTemplates, readContent, type TemplateData, withFilter, writeContent } from '../base/content.js';
+import { faultOf, type ModelDraft } from '../base/drafted-model.js';
 import type { EmbedFacts } from '../base/embed-lines.js';
 import { link } from '../base/kit.js';
-import { faultOf, type ModelDraft, proposedModel } from '../base/model-draft.js';
+import { proposedModel } from '../base/model-draft.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { createModel } from '../base/save-model.js';
 import { Screen } from '../base/screen.js';
@@ -167,8 +168,8 @@ class StartScreen extends Screen<Data> {
 
   #tables(draft: ModelDraft): TemplateResult {
     const fault = faultOf(draft);
-    const used = draft.tables.filter(({ isUsed }) => isUsed).length;
-    const out = draft.tables.filter(({ leftOut, isUsed }) => leftOut !== null && !isUsed).length;
+    const used = draft.tables.filter(({ leftOut, isUsed }) => leftOut === null && isUsed).length;
+    const out = draft.tables.filter(({ leftOut }) => leftOut !== null).length;
     const drafted = ({ detail }: CustomEvent<ModelDraft>): void => {
       this.draft = detail;
     };
