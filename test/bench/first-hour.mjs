@@ -237,12 +237,14 @@ try {
     await timed('guestlist init, its questions answered at once', () =>
       atTerminal(`npx guestlist init --port ${port}`, home, [
         ['Where is your database?', [...url.href, '\r']],
+        ['Password of', ['\r']],
         ['Which table lists your customers', ['\r']],
         ['Which column of the other tables', ['\r']],
         // Of Northwind, lookups come first: customer_demographics, employees, products, shippers; then categories.
         ['Which of them may ALL tenants read', isNorthwind ? [down, down, ' ', down, down, ' ', '\r'] : ['\r']],
         ['with what other tenants wrote there', ['\r']],
         ['Every chart would leave out', ['\r']],
+        ['amounts of money. Deselect', ['\r']],
         ['These tables will be in the model', ['\r']],
         ['At which origin do your pages run?', [...host.origin, '\r']],
         ['These charts will be made', ['\r']],

@@ -186,7 +186,17 @@ const draftOfPeople = (more: More = {}, wanted = people) =>
     ...{ name: 'studio', tenantTable: studios, keyColumn: 'id', clientColumn: undefined },
     ...{ paths: new Map(), shared: [], bridges: [], baseFilters: [], amounts: [], ...more },
   });
-const reportOf = (more: More) => draftReport(draftOfPeople(more), { chosen: new Map(), given: new Map(), ...found });
+const reportOf = (more: More) =>
+  draftReport(draftOfPeople(more), { chosen: new Map(), given: new Map(), isAsked: false, ...found });
+
+test('a terminal is not told before what it asks next, with the reasons', () => {
+  const plan = { chosen: new Map(), given: new Map(), ...found };
+  const told = draftReport(draftOfPeople({}), { ...plan, isAsked: true });
+  expect(told).not.toContain('Not taken.');
+  expect(draftReport(draftOfPeople({}), { ...plan, isAsked: false })).toContain('Not taken.');
+  expect(told).toContain('WHOSE ROWS');
+});
+
 const usersIn = ({ datamart }: ReturnType<typeof draftOfPeople>) =>
   datamart.tables.find(({ tableName }) => tableName === 'users');
 
@@ -294,7 +304,13 @@ test('amounts are taken unless a flag leaves out their table, and the report say
     ...{ name: 'studio', tenantTable: studios, keyColumn: 'id', clientColumn: undefined },
     ...{ paths: new Map(), shared: [], bridges: [], baseFilters: [], amounts: chosen },
   });
-  const report = draftReport(draft, { chosen: new Map(), given: new Map(), bridges: [], baseFilters: [] });
+  const report = draftReport(draft, {
+    chosen: new Map(),
+    given: new Map(),
+    isAsked: false,
+    bridges: [],
+    baseFilters: [],
+  });
   expect(report).toContain(
     'public.payments.fee_cents: stored with 2 decimal places, currency not known; as stored: --without-amounts public.p',
   );
@@ -350,6 +366,6 @@ test('no name of the database writes to the terminal, wherever the report has it
   const [one] = proposals.relationships;
   if (one === undefined) throw new Error('the tables have relationships');
   const secondWays = [{ ...one, relationshipName: hostile, child: end }];
-  const plan = { chosen: new Map(), given: new Map(), bridges: [], baseFilters: [], amounts: [] };
+  const plan = { chosen: new Map(), given: new Map(), bridges: [], baseFilters: [], amounts: [], isAsked: false };
   expect(draftReport({ ...draftFor(), secondWays }, plan)).toContain('  a\uFFFD[2J\uFFFDb → a\uFFFD[2J\uFFFDb');
 });

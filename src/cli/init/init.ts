@@ -210,7 +210,7 @@ const draftFrom = async (
   const open = bridges.filter((one) => !shared.includes(qualifiedName(one)));
   assertNotShared(flagged.bridges, shared);
   assertNobodysRows(shared, draftFor({ paths }), relationships, tenants);
-  const plan = { chosen: paths, given, bridges: open, baseFilters };
+  const plan = { chosen: paths, given, bridges: open, baseFilters, isAsked: asking !== null };
   console.log(`${draftReport(draftFor({ paths, shared }), plan)}\n`);
   const taken = { paths, shared, bridges: await askBridges(asking, open, flagged.bridges) };
   const whole = draftFor(taken);

@@ -100,6 +100,8 @@ export type Plan = {
   readonly given: Paths;
   readonly bridges: readonly ProposedBridge[];
   readonly baseFilters: readonly ProposedBaseFilter[];
+  /** Whether the terminal asks about shared people, base filters and amounts next, with the reasons. */
+  readonly isAsked: boolean;
 };
 
 const rowsReport = (draft: Draft, { bridges, baseFilters }: Plan): readonly string[] => {
@@ -159,7 +161,7 @@ export const draftReport = (draft: Draft, plan: Plan): string => {
         ? []
         : [`  --shared ${shellText(lists.map(({ table }) => qualifiedName(table)).join(','))}`]),
     ]),
-    ...rowsReport(draft, plan),
+    ...(plan.isAsked ? [] : rowsReport(draft, plan)),
   ].join('');
 };
 
