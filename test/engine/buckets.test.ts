@@ -13,13 +13,19 @@ import {
   type Place,
   question,
   refusalOf,
+  relationship,
   table,
 } from './world.js';
 
 const columns = { client: 'VARCHAR', whole: 'BIGINT', exact: 'DECIMAL(10,2)', real: 'DOUBLE', word: 'VARCHAR' };
 const mart = datamart({
   tenancy: byClients(),
-  tables: [table('clients', { id: 'VARCHAR', name: 'VARCHAR' }), table('t', columns, 'client')],
+  tables: [
+    table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
+    table('t', columns, 'client'),
+    table('words', { client: 'VARCHAR', word: 'VARCHAR', kind: 'VARCHAR' }, 'client'),
+  ],
+  relationships: [relationship('t.word', 'words.word')],
 });
 
 describe.each(await findKinds())('on %s', (kind) => {
@@ -37,6 +43,14 @@ describe.each(await findKinds())('on %s', (kind) => {
           ['a', 'A'],
           ['b', 'B'],
           ['c', 'C'],
+        ],
+      },
+      {
+        name: 'words',
+        columns: { client: 'VARCHAR', word: 'VARCHAR', kind: 'VARCHAR' },
+        rows: [
+          ['a', 'x', 'short'],
+          ['a', 'y', 'long'],
         ],
       },
       {
@@ -174,6 +188,16 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await ask({ bucketCount: 3 }, 'a', { conditions })).toEqual([
       [0, 1],
       [3, 1],
+    ]);
+  });
+
+  it('have a width for the rows that the token shows, by a table that the metric does not read', async () => {
+    const ofToken = { isOfToken: true, isHidden: true, restriction: 'always' } as const;
+    const long = { ...condition('words.kind', { kind: 'oneOf', values: ['long'] }), ...ofToken };
+    // The hidden rows are from -7 to 10: with them, buckets would be ten wide, and this one would begin at 10.
+    expect(await ask({ bucketCount: 2 }, 'a', { conditions: [long] })).toEqual([
+      [12, 1],
+      [null, 1],
     ]);
   });
 
