@@ -57,6 +57,22 @@ const codeOf = (work: () => unknown): string => {
 };
 
 describe('access that is written into a policy', () => {
+  test('each filter has a claim of its own, whatever its letters, and keeps it in a second draft', async () => {
+    const viewer = (filter: string) => ({ role: 'head', restriction: { filter, hidden: [] } });
+    const given = { ...access, viewers: ['Регион', '部門', 'Region', 'region!'].map(viewer) };
+    const first = await written(starter, given);
+    const names = first.claims.map(({ claim }) => claim);
+    expect(new Set(names).size).toBe(4);
+    expect(names).toContain('region');
+    const claims = { roles: ['head'], ...Object.fromEntries(names.map((name) => [name, name.toUpperCase()])) };
+    const { filters } = decide(first.text, claims);
+    expect(filters).toEqual(Object.fromEntries(first.claims.map(({ filter, claim }) => [filter, claim.toUpperCase()])));
+    expect((await written(first.text, given)).claims).toEqual(first.claims);
+    expect((await written(first.text, { ...given, viewers: [viewer('Отдел')] })).claims).not.toContainEqual(
+      expect.objectContaining({ claim: first.claims[0]?.claim }),
+    );
+  });
+
   test('users see the dashboard, and a restricted role the rows of its department alone', async () => {
     const { text, claims } = await written(starter);
     expect(claims).toEqual([{ filter: 'Department', claim: 'department' }]);

@@ -56,6 +56,31 @@ test('metrics with the same rows share one query', async () => {
   expect(asked).toHaveLength(1);
 });
 
+test('metrics that leave out base filters, or measure what others group by, get their own query', async () => {
+  const own = await createWorld();
+  const { id } = await own.template('many');
+  const plain = metric('sales', { measures: [{ name: 'Count', aggregate: 'COUNT' }] });
+  const id_ = columnRef('sales.shop');
+  const definitions = {
+    plain,
+    open: { ...plain, withoutBaseFilters: [{ schemaName: 'main', tableName: 'sales' }] },
+    grouped: { ...plain, dimensions: [{ name: 'Shop', column: id_ }] },
+    measured: { ...plain, measures: [{ name: 'Shops', aggregate: 'COUNT_DISTINCT', column: id_ }] },
+  } as Readonly<Record<string, VisualDefinition>>;
+  for (const [metricId, definition] of Object.entries(definitions)) {
+    const parts = { workspaceId: 'w', name: metricId, lineage: [], owner: null, ...hostMade };
+    await own.deps.store.metrics.insert({ metricId, definition, ...parts });
+  }
+  const placed = Object.keys(definitions).map((metricId) => ({ metricId, placement: 'METRIC' as const }));
+  await own.deps.store.dashboards.placeMetrics(id, placed, new Date(0));
+  await own.embed('many');
+  const { asked, deps } = watched(own.deps.engine.options);
+  const ownDeps = { ...own.deps, engine: deps.engine };
+  await listGuestFilterOptions(ownDeps)(await own.mint({}), query, stays);
+  await own.close();
+  expect(asked).toHaveLength(4);
+});
+
 test('an answer says whether there are more values than it has', async () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `v${String(index).padStart(5, '0')}`);
   const guest = await world.mint({});

@@ -131,12 +131,40 @@ const putRestriction = (document: Document, template: string, drafted: Drafted):
 
 const holds = (role: string | null): string => (role === null ? 'true' : `"${role}" in user.roles`);
 
-/** The claim that the filter is compared with: one that sessions have already, or a new one. */
-const claimFor = ({ claims, tenant, roles }: Policy, filter: string): string => {
-  const plain = claimNameFor(filter, []);
+/** The claims that restrictions of the document compare a filter with, by the filter. */
+const comparedIn = (document: Document): ReadonlyMap<string, string> => {
+  const filters = listIn(document, 'restrictions').items.map((item) =>
+    isMap(item) ? item.getIn(['restrict', 'dashboardFilters']) : undefined,
+  );
+  return new Map(
+    filters
+      .filter(isMap)
+      .flatMap((map) => Object.entries(map.toJSON() as Readonly<Record<string, unknown>>))
+      .flatMap(([filter, value]) => {
+        const claim = /^user\.claims\.(\w+)$/.exec(String(value))?.[1];
+        return claim === undefined ? [] : [[filter, claim] as const];
+      }),
+  );
+};
+
+/**
+ * The claim of each filter, none of them of two: the one that it is compared with already, one of sessions that is called
+ * like it, or a new one.
+ */
+const claimsFor = ({ claims, tenant, roles }: Policy, document: Document, filters: readonly string[]) => {
+  const compared = comparedIn(document);
   const read = `${tenant.by === 'expression' ? tenant.key.source : ''} ${roles.source}`;
-  if (claims[plain] === 'string' && !new RegExp(`\\b${plain}\\b`).test(read)) return plain;
-  return claimNameFor(filter, Object.keys(claims));
+  const taken = new Set(compared.values());
+  return filters.map((filter) => {
+    const plain = claimNameFor(filter, []);
+    // A name without a Latin letter is like no claim.
+    const isCalledLike =
+      /[a-z]/i.test(filter) && claims[plain] === 'string' && !new RegExp(`\\b${plain}\\b`).test(read);
+    const own = isCalledLike && !taken.has(plain) ? plain : claimNameFor(filter, [...Object.keys(claims), ...taken]);
+    const claim = compared.get(filter) ?? own;
+    taken.add(claim);
+    return { filter, claim };
+  });
 };
 
 const restrictionsOf = (
@@ -191,7 +219,7 @@ const withAccess = (policy: Policy, access: Access) => {
   if (!templates.has(access.template)) templates.set(access.template, document.createNode({ name: access.name }));
   const restricted = restrictedIn(access);
   const filters = [...new Set(restricted.map((one) => one.restriction.filter))];
-  const claims = filters.map((filter) => ({ filter, claim: claimFor(policy, filter) }));
+  const claims = claimsFor(policy, document, filters);
   for (const { claim } of claims) {
     const declared = mapIn(document, ['session', 'claims']);
     if (policy.claims[claim] === undefined && !declared.has(claim)) declared.set(claim, 'string');

@@ -9,9 +9,14 @@ package namespace return var void while`.split(/\s+/),
 /** Whether sessions may hold the tenant, or what a user is restricted to, in a claim of this name. */
 export const isFreeClaim = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !takenNames.has(name);
 
-/** `category_name` for a filter of that name, or one like it that is free. */
+/** `category_name` for a filter of that name, or one like it that is free. A name without a Latin letter gives `category`. */
 export const claimNameFor = (filter: string, taken: readonly string[]): string => {
   const isFree = (one: string): boolean => isFreeClaim(one) && !taken.includes(one);
-  const plain = filter.toLowerCase().replace(/[^a-z0-9]+/g, '_');
-  return [plain, `user_${plain}`, `own_${plain}`].find(isFree) ?? `users_own_${plain}`;
+  const letters = filter.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
+  const plain = /[a-z]/.test(letters) ? letters : 'category';
+  const usual = [plain, `user_${plain}`, `own_${plain}`].find(isFree);
+  if (usual !== undefined) return usual;
+  let number = 2;
+  while (!isFree(`own_${plain}_${number}`)) number += 1;
+  return `own_${plain}_${number}`;
 };

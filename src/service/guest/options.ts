@@ -42,9 +42,9 @@ type Asked = { readonly question: OptionsQuestion; readonly metrics: readonly Me
 /** Returns the parts of a definition that decide its rows. Metrics with equal parts have the same options. */
 const rowsOf = (definition: MetricDefinition): unknown => {
   if (definition.kind === 'sql') return definition;
-  const { from, dimensions, measures, where } = definition;
+  const { from, dimensions, measures, where, withoutBaseFilters = [] } = definition;
   const measured = measures.map((measure) => measure.column ?? measure.expression ?? null);
-  return { from, where, columns: [...dimensions.map(({ column }) => column), ...measured] };
+  return { from, where, withoutBaseFilters, dimensions: dimensions.map(({ column }) => column), measured };
 };
 
 /** What the guest searches: part of a value, or one of the values whose label has that part. */

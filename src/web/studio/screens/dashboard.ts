@@ -111,7 +111,12 @@ class DashboardScreen extends Screen<Data> {
   async #chooseUsual({ dashboardId }: Template, signal: AbortSignal): Promise<void> {
     const viewer = readViewer();
     if (viewer !== null && (viewer.usualOf === undefined || viewer.usualOf === dashboardId)) return;
-    const [last] = await listViewers(this.api, dashboardId, signal).catch(() => []);
+    const [last] = await listViewers(this.api, dashboardId, signal).catch((error: unknown) => {
+      // The dashboard itself can be read: it opens, and a user can be chosen.
+      if (!signal.aborted)
+        this.notice = { text: `Its last users can’t be read, so nobody is chosen: ${textOf(error)}`, isBad: true };
+      return [];
+    });
     if (last !== undefined && !signal.aborted) chooseViewer({ ...viewerOf(last), usualOf: dashboardId });
   }
 
