@@ -51,11 +51,20 @@ const bundle = async (input, output) => {
   return chunks;
 };
 
+/** Parts that several chunks need, in one file: a request takes longer than a few more kilobytes. */
+const together = (name, test) => ({ name, test, minShareCount: 2 });
+const drawing = together(
+  'echarts',
+  /[\\/](?:node_modules[\\/](?:echarts|zrender|tslib)[\\/]|charts[\\/]model[\\/]echarts\.ts$)/,
+);
+const shared = together('shared', /./);
+
 /** Names have a hash of the content, so that browsers can keep a chunk for ever. */
 const bundleCharts = (dist) => {
   const names = readdirSync(folder).map((file) => basename(file, '.ts'));
   return bundle(
     {
+      preserveEntrySignatures: 'allow-extension',
       plugins: [litOfScript, textsOf('elements')],
       input: Object.fromEntries([
         ...[
@@ -71,29 +80,47 @@ const bundleCharts = (dist) => {
           'save',
           'tile',
         ].map((name) => [name, join(root, `src/web/elements/${name}.ts`)]),
+        ['echarts', join(root, 'src/web/charts/model/echarts.ts')],
         ...names.map((name) => [name, join(folder, `${name}.ts`)]),
         ...readdirSync(languages)
           .filter((file) => file !== 'en.json')
           .map((file) => [basename(file, '.json'), join(languages, file)]),
       ]),
     },
-    { dir: join(dist, 'charts'), entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
+    {
+      ...{ dir: join(dist, 'charts'), entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
+      codeSplitting: { groups: [drawing, shared] },
+    },
   );
 };
 
+/** The chunks that a chunk imports, and those that they import. */
+const partsOf = (charts, fileName, found = new Set()) => {
+  const { imports = [] } = charts.find((chunk) => chunk.fileName === fileName) ?? {};
+  for (const part of imports.filter((name) => !found.has(name))) partsOf(charts, part, found.add(part));
+  return found;
+};
+
 /**
+ * Asks for the parts of a chunk with it: a browser that learns of them from the chunk asks a round trip later.
+ *
  * Chunks never import the script: a page that loads it as `elements.js?v=1` would then run it twice. So the chunks are
  * bundled first, and the script knows them by their names.
  */
 const chartsByName = (charts) => ({
   name: 'charts-by-name',
   resolveId(source, _importer, { kind }) {
-    const name = /^(?:\.\/(?:chunks\/)?|\.\.\/\.\.\/languages\/)([\w-]+)\.js(?:on)?$/.exec(source)?.[1];
+    const name = /^(?:\.\/(?:(?:chunks|model)\/)?|\.\.\/\.\.\/languages\/)([\w-]+)\.js(?:on)?$/.exec(source)?.[1];
     if (kind !== 'dynamic-import' || name === undefined) return null;
     const chunk = charts.find(({ isEntry, name: of }) => isEntry && of === name);
     if (chunk === undefined) throw new Error(`no chunk for ${source}`);
     return { id: `./charts/${chunk.fileName}`, external: true };
   },
+  renderChunk: (code) =>
+    code.replaceAll(/import\(["'`]\.\/charts\/([^"'`]+)["'`]\)/g, (load, fileName) => {
+      const parts = [...partsOf(charts, fileName)].map((part) => `import("./charts/${part}").catch(()=>{}),`);
+      return parts.length === 0 ? load : `(${parts.join('')}${load})`;
+    }),
 });
 
 /** Writes `elements.js` and `charts/` to `dist`. Returns all chunks. */

@@ -76,15 +76,17 @@ export const createDemoHost = (options: DemoHostOptions): Router => {
   const cookie = (value: string, maxAge: number): string =>
     `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`;
 
-  router.get('/demo/session', (request, response) => {
-    const claims = readSession(options, cookieOf(request.headers, cookieName));
+  const sessionOf = (token: string | null) => {
+    const claims = readSession(options, token);
     const user = users.find(({ id }) => id === claims?.sub);
-    const current = user === undefined ? null : { ...view(user), claims };
-    return send(response, { status: 200, headers: json, body: { users: users.map(view), current } });
-  });
+    return { users: users.map(view), current: user === undefined ? null : { ...view(user), claims } };
+  };
+  router.get('/demo/session', (request, response) =>
+    send(response, { status: 200, headers: json, body: sessionOf(cookieOf(request.headers, cookieName)) }),
+  );
 
   const answer = (response: Response, value: string, maxAge: number) =>
-    send(response, { status: 204, headers: ['Set-Cookie', cookie(value, maxAge)] });
+    send(response, { status: 200, headers: [...json, 'Set-Cookie', cookie(value, maxAge)], body: sessionOf(value) });
   router.post('/demo/login', async (request, response) => {
     const given = await bodyOf(request)({ maxBytes: 1024 });
     const body = z.strictObject({ user: z.string() }).safeParse(given);

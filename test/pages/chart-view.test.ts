@@ -67,6 +67,13 @@ const countLines = (element: unknown): number => {
   return rows.filter((y, at) => at === 0 || y > (rows[at - 1] ?? 0) + 8).length;
 };
 
+type Lit = {
+  readonly requestUpdate: () => void;
+  readonly updateComplete: Promise<unknown>;
+  readonly picture?: unknown;
+};
+type Root = { readonly host: Lit; readonly querySelector: (selector: string) => Lit };
+
 const answered = (columns: readonly string[], isTruncated: boolean) => ({
   data: rows,
   totalRecords: isTruncated ? 84_539 : rows.length,
@@ -153,6 +160,19 @@ describe.skipIf(!hasChromium())('a chart in a browser', { timeout: 60_000 }, () 
     await pie.locator('.tip', { hasText: 'June 2001' }).waitFor();
     await page.keyboard.press('Escape');
     await pie.locator('.tip').waitFor({ state: 'detached' });
+  });
+
+  it('is drawn once, though the card around it changes', async () => {
+    const isSame = await course().evaluate(async (section) => {
+      const root = Reflect.apply(Reflect.get(section, 'getRootNode'), section, []) as Root;
+      const [card, chart] = [root.host, root.querySelector('guestlist-chart')];
+      const { picture } = chart;
+      card.requestUpdate();
+      await card.updateComplete;
+      await chart.updateComplete;
+      return picture !== undefined && chart.picture === picture;
+    });
+    expect(isSame).toBe(true);
   });
 
   it('moves the pointer along a line without drawing the line again', async () => {

@@ -187,21 +187,21 @@ const record = (value: unknown): Record<string, unknown> =>
 
 let minted = 0;
 
+const sessionOf = (user: FakeUser | undefined) => ({
+  users: demoUsers.map(({ embeds: _, ...each }) => each),
+  current: user === undefined ? null : currentOf(user),
+});
+
 const host = (path: string, request: Recorded, raw: IncomingMessage): Reply => {
   const user = demoUsers.find(({ id }) => (raw.headers.cookie ?? '').includes(`user=${id}`));
-  if (path === '/demo/session')
-    return {
-      body: {
-        users: demoUsers.map(({ embeds: _, ...each }) => each),
-        current: user === undefined ? null : currentOf(user),
-      },
-    };
+  if (path === '/demo/session') return { body: sessionOf(user) };
   if (path === '/demo/login') {
     const wanted = demoUsers.find(({ id }) => id === record(request.body).user);
     if (wanted === undefined) return refusal('INVALID_REQUEST_BODY', 'There is no such demo user.');
-    return { status: 204, body: '', headers: { 'set-cookie': `user=${wanted.id}; HttpOnly; Path=/; SameSite=Lax` } };
+    return { body: sessionOf(wanted), headers: { 'set-cookie': `user=${wanted.id}; HttpOnly; Path=/; SameSite=Lax` } };
   }
-  if (path === '/demo/logout') return { status: 204, body: '', headers: { 'set-cookie': 'user=; Max-Age=0; Path=/' } };
+  if (path === '/demo/logout')
+    return { body: sessionOf(undefined), headers: { 'set-cookie': 'user=; Max-Age=0; Path=/' } };
   if (user === undefined) return refusal('SESSION_INVALID', 'There is no session.', 401);
   if (user.embeds.length === 0) {
     return refusal(

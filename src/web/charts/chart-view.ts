@@ -14,6 +14,7 @@ import { isOthers } from '../base/others.js';
 import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles, readChartTheme } from '../base/theme.js';
+import { ownTurn } from '../base/turns.js';
 import { type Period, periodOf, type Range, rangeOf, shortestDrag } from './brush.js';
 import { legend, legendStyles } from './legend.js';
 import { withChosen } from './model/chosen.js';
@@ -253,7 +254,11 @@ export class ChartView extends LitElement {
     this.#dispose();
     if (renderer.kind !== 'chart') return;
     this.#loads.run(
-      () => loadPart(renderer.load),
+      async () => {
+        const family = await loadPart(renderer.load);
+        await ownTurn();
+        return family;
+      },
       (family) => {
         this.family = family;
       },

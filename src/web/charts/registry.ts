@@ -39,6 +39,19 @@ const renderers: Readonly<Record<ChartType, Renderer>> = {
   pivotTable: { kind: 'pivotTable' },
 };
 
+// What is loaded ahead is loaded again by the chart that needs it, which tells a failure.
+const ignore = (): void => undefined;
+
+/** Loads what all charts are drawn with, before any chart is known. */
+export const loadEngine = (): void => void import('./model/echarts.js').catch(ignore);
+
+/** Loads what charts of these types are drawn with, before their data are there. */
+export const loadFamilies = (types: Iterable<string>): void => {
+  for (const renderer of new Set([...types].map(rendererOf))) {
+    if (renderer.kind === 'chart') renderer.load().catch(ignore);
+  }
+};
+
 /** A type that this version does not know is shown as a table. A newer service may send one. */
 export const rendererOf = (type: string): Renderer =>
   Object.hasOwn(renderers, type) ? renderers[type as ChartType] : { kind: 'table' };

@@ -8,7 +8,7 @@ import { joinUrl } from '../token/page.js';
 import type { EmbedToken } from '../token/request.js';
 import { type LoadedDashboard, type PageState, page } from './page.js';
 import { language, say } from './say.js';
-import { logIn, logOut, readSession } from './session.js';
+import { type DemoSession, logIn, logOut, readSession } from './session.js';
 
 const nobody: PageState = {
   users: [],
@@ -45,15 +45,13 @@ const switchTo = async (userId: string | null): Promise<void> => {
   rememberInUrl('user', userId);
   rememberInUrl('dashboard', null);
   try {
-    await (userId === null ? logOut() : logIn(userId));
-    await enter();
+    enter(await (userId === null ? logOut() : logIn(userId)));
   } catch (error) {
     show({ isSwitching: false, trouble: messageOf(error) });
   }
 };
 
-const enter = async (): Promise<void> => {
-  const { users, current } = await readSession();
+const enter = ({ users, current }: DemoSession): void => {
   show({ users, current, isSwitching: false });
   if (current !== null) keepToken();
 };
@@ -98,12 +96,13 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const begin = async (): Promise<void> => {
   document.documentElement.lang = language;
   show({});
+  // Charts load their parts while the page asks for a token.
+  void customElements
+    .whenDefined('guestlist-dashboard')
+    .then((element) => Reflect.get(element, 'prepare').call(element));
   const wanted = new URL(location.href).searchParams.get('user');
   try {
-    const { users, current } = await readSession();
-    show({ users });
-    if (wanted !== null && current?.id !== wanted) await logIn(wanted);
-    await enter();
+    enter(await (wanted === null ? readSession() : logIn(wanted)));
   } catch (error) {
     show({ isSwitching: false, trouble: messageOf(error) });
   }

@@ -14,28 +14,20 @@ export type DemoUser = {
 
 export type CurrentUser = Omit<DemoUser, 'description'> & { readonly claims: Readonly<Record<string, unknown>> };
 export type DemoSession = { readonly users: readonly DemoUser[]; readonly current: CurrentUser | null };
-export const readSession = async (): Promise<DemoSession> => {
-  const response = await fetch('/demo/session', { credentials: 'same-origin', cache: 'no-store' });
+export const readSession = (): Promise<DemoSession> => ask('/demo/session');
+export const logIn = (user: string): Promise<DemoSession> => post('/demo/login', { user });
+export const logOut = (): Promise<DemoSession> => post('/demo/logout', {});
+
+const post = (path: string, body: unknown): Promise<DemoSession> =>
+  ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+const ask = async (path: string, init: RequestInit = {}): Promise<DemoSession> => {
+  const response = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store' });
+  if (!response.ok) throw new Error((await errorOf(response)).message);
   const body: unknown = await response.json();
-  if (!response.ok || !isRecord(body) || !Array.isArray(body.users)) throw new Error('The demo session can’t be read.');
+  if (!isRecord(body) || !Array.isArray(body.users)) throw new Error('The demo session can’t be read.');
   return { users: body.users.filter(isUser), current: isCurrent(body.current) ? body.current : null };
 };
-
-export const logIn = (user: string): Promise<void> => send('/demo/login', { user });
-export const logOut = (): Promise<void> => send('/demo/logout', {});
-
-const send = async (path: string, body: unknown): Promise<void> => {
-  const response = await post(path, body);
-  if (!response.ok) throw new Error((await errorOf(response)).message);
-};
-
-const post = (path: string, body: unknown): Promise<Response> =>
-  fetch(path, {
-    method: 'POST',
-    credentials: 'same-origin',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
 
 const errorOf = async (response: Response): Promise<Refused> => {
   const body: unknown = await response.json().catch(() => null);

@@ -82,6 +82,9 @@ export class MetricCard extends LitElement {
 
   /** Where the pointer last was, for the menu of a mark. */
   #pointed: MenuPlace | undefined;
+  #shownOf:
+    | { readonly metric: GuestMetric; readonly answer: MetricAnswer | undefined; readonly shown: GuestMetric }
+    | undefined;
   readonly #reading = new Reading({
     changed: () => this.requestUpdate(),
     drilled: () => {
@@ -269,9 +272,19 @@ export class MetricCard extends LitElement {
       });
   }
 
-  /** The metric, without its unit where the unit cannot apply to all measures. */
+  /** The metric, without its unit where the unit cannot apply to all measures. The same as long as nothing of it changes: a chart
+   * with another metric is drawn anew. */
   get #shown(): GuestMetric {
-    return { ...this.metric, chart: inCurrencies(withClaimedUnit(this.metric.chart), this.#reading.state.answer) };
+    const { metric } = this;
+    const { answer } = this.#reading.state;
+    if (this.#shownOf?.metric !== metric || this.#shownOf.answer !== answer) {
+      this.#shownOf = {
+        metric,
+        answer,
+        shown: { ...metric, chart: inCurrencies(withClaimedUnit(metric.chart), answer) },
+      };
+    }
+    return this.#shownOf.shown;
   }
 
   #value(answer: MetricAnswer): TemplateResult {

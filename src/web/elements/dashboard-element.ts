@@ -12,6 +12,7 @@ import type { CallOnDashboard } from '../base/operations.js';
 import { exported } from '../base/parts.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
+import { loadFamilies } from '../charts/registry.js';
 import type { DrawBox } from '../editor/arrange-board.js';
 import type { FilterChange, LoadFilterOptions } from '../filters/filter-bar.js';
 import {
@@ -157,6 +158,7 @@ export class GuestlistDashboard extends EmbedElement {
   protected override async read(client: GuestClient, signal: AbortSignal): Promise<() => void> {
     const id = this.embedId ?? '';
     const dashboard = await client.dashboard(id, signal);
+    loadFamilies(dashboard.metrics.map(({ chart }) => chart.type));
     const given = await this.#givenMarks(dashboard);
     // Earlier services have no tiles.
     if (dashboard.tiles !== undefined) await loadPart(() => import('./tile.js'));

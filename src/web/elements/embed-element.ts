@@ -14,6 +14,7 @@ import { emptyState, errorState, loadingState } from '../base/states.js';
 import { parseColours } from '../base/theme.js';
 import type { SlotMemory } from '../charts/model/slots.js';
 import type { ImageType } from '../charts/pictures/content.js';
+import { loadEngine } from '../charts/registry.js';
 import { chooseTenant, chosenTenant, watchChoice } from '../token/page.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
 import { AppliedTheme } from './applied-theme.js';
@@ -236,8 +237,14 @@ export abstract class EmbedElement extends LitElement {
   protected abstract content(): TemplateResult;
   protected abstract get permissions(): { readonly canSeeRows: boolean; readonly canDownload: boolean };
 
+  /** Loads what charts are drawn with. A page that will show the element soon may call this while it asks for a token. */
+  static prepare(): void {
+    loadEngine();
+  }
+
   override connectedCallback(): void {
     super.connectedCallback();
+    EmbedElement.prepare();
     window.addEventListener('beforeprint', this.#beforePrint);
     window.addEventListener('afterprint', this.#afterPrint);
     this.#stopWatching = watchChoice(() => this.requestUpdate());

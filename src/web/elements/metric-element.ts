@@ -5,6 +5,7 @@ import { type GuestClient, GuestError } from '../base/client.js';
 import { exported } from '../base/parts.js';
 import { stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
+import { loadFamilies } from '../charts/registry.js';
 import { grantedId } from '../token/request.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import type { CardSource } from './reading.js';
@@ -72,6 +73,7 @@ export class GuestlistMetric extends EmbedElement {
     const dashboard = dashboardId === undefined ? undefined : await client.dashboard(dashboardId, signal);
     const alone = dashboard === undefined ? await client.metric(metricId, signal) : undefined;
     const metric = alone ?? metricOf(dashboard, metricId);
+    loadFamilies([metric.chart.type]);
     return () => {
       this.applyTheme((alone ?? dashboard)?.theme);
       this.#permissions = dashboard?.permissions;

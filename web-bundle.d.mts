@@ -1,0 +1,2 @@
+export type Chunk = { readonly fileName: string; readonly name: string; readonly imports: readonly string[] };
+export declare const bundleElements: (dist: string) => Promise<readonly Chunk[]>;
