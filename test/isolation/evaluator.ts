@@ -150,8 +150,7 @@ const withOthers = (
   if (last === undefined) throw new TypeError('others of no dimension');
   const { name } = last;
   const ranked = ordered(groupRows(source, { ...definition, dimensions: [last] }, joined), [
-    ...definition.sort.filter((one) => definition.measures.some((measure) => measure.name === one.name)),
-    ...definition.sort.filter((one) => one.name === name),
+    ...definition.sort.filter((one) => [last, ...definition.measures].some((ranked) => ranked.name === one.name)),
     ...ascending([name]),
   ]);
   const top = new Set(ranked.slice(0, definition.limit ?? 0).map((group) => keyOf(group[name] ?? null)));
