@@ -28,7 +28,11 @@ export const createReadSystem =
     const [failed, numbers] = await Promise.all([readiness.failed(), readNumbers(registry)]);
     const describe = ({ name }: Check) => {
       const isGood = !failed.includes(name);
-      return { name, isGood, fix: isGood ? null : (readiness.fixOf(name) ?? null) };
+      const tookMs = readiness.tookMs(name);
+      return {
+        ...{ name, isGood, fix: isGood ? null : (readiness.fixOf(name) ?? null) },
+        tookMs: tookMs === undefined ? null : Math.round(tookMs),
+      };
     };
     return { version, checks: checks.map(describe), settings: withoutSecrets(config.settings), numbers, live: live() };
   };

@@ -218,7 +218,7 @@ const createDecide =
       replaces,
       minted: (minted) => {
         isMinted = true;
-        return audit.minted(context, minted);
+        return audit.minted({ ...context, dashboards: grant.templates.map(({ commonName }) => commonName) }, minted);
       },
     };
     const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy, mintAudit);

@@ -20,7 +20,13 @@ export type SystemNumber = { readonly name: string; readonly help: string; reado
 
 type System = {
   readonly version: string;
-  readonly checks: readonly { readonly name: string; readonly isGood: boolean; readonly fix: string | null }[];
+  readonly checks: readonly {
+    readonly name: string;
+    readonly isGood: boolean;
+    readonly fix: string | null;
+    /** How long the check took. Null: it has not run. */
+    readonly tookMs: number | null;
+  }[];
   readonly settings: unknown;
   readonly numbers: readonly SystemNumber[];
   readonly live: LiveEngine;

@@ -90,10 +90,10 @@ describe('each change is one sentence', () => {
           { ...filter, name: 'Shop' },
         ],
       },
-      ['filterChanged: Filter "State" changed: applyOnTables.'],
+      ['filterChanged: Filter "State" changed: columns that it applies to.'],
     ],
     ['metadata', { metadata: { plan: 'pro' } }, ["dashboardChanged: The dashboard's metadata changed."]],
-    ['margins', { gridMargin: [4, 4] }, ["dashboardChanged: The dashboard's gridMargin changed."]],
+    ['margins', { gridMargin: [4, 4] }, ["dashboardChanged: The dashboard's grid margin changed."]],
     ['the order', { metrics: [b, a] }, ['dashboardChanged: The order of the metrics changed.']],
   ])('each change is one sentence: %s', (_, change, expected) => {
     expect(words(change)).toEqual(expected);

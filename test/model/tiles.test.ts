@@ -60,7 +60,7 @@ test('each change of a tile is one sentence', () => {
   const after = board({ ...heading, y: 3 }, { ...picture, alt: 'Logo' });
   expect(contentChanges(board(heading, note, picture), after).map(({ text }) => text)).toEqual([
     'Heading "Sales" moved from column 0, row 0 to column 0, row 3.',
-    'Picture "Logo" changed: alt.',
+    'Picture "Logo" changed: text for the picture.',
     'Text "How to **read** this" was removed.',
   ]);
 });

@@ -27,3 +27,10 @@ it('probes that come meanwhile share the checks: a silent dependency is asked on
   await vi.advanceTimersByTimeAsync(1_999);
   expect([await Promise.all(asked), run.mock.calls.length]).toEqual([[['silent'], ['silent'], ['silent']], 1]);
 });
+
+it('says how long the last run of a check took, and nothing before it ran', async () => {
+  const { failed, tookMs } = createReadiness([{ name: 'good', run: async () => undefined }], { warn: () => undefined });
+  expect(tookMs('good')).toBeUndefined();
+  await failed();
+  expect([tookMs('good'), tookMs('unknown')]).toEqual([expect.any(Number), undefined]);
+});

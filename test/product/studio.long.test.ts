@@ -404,7 +404,12 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Run the check' }).click();
     await page.getByText(/^\d+ metrics of 3 tenants were run\. None fails\.$/).waitFor();
     await shoot('plan');
-    await page.getByRole('button', { name: 'Roll out' }).click();
+    // A few copies come first, unless somebody wants all at once.
+    expect(await page.getByLabel(/^First, only these tenants/).inputValue()).toMatch(/^[A-Z]{3}$/);
+    await page.getByRole('button', { name: 'Roll out to the first' }).click();
+    await page.locator('.badge', { hasText: 'paused' }).waitFor();
+    await page.getByText(/^This step is done\. Look at a dashboard that has it/).waitFor();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.locator('.badge', { hasText: 'finished' }).waitFor();
     await shoot('rollout');
     expect(await violations()).toEqual([]);

@@ -27,6 +27,8 @@ export type DecisionContext = {
   readonly clientId?: string;
   /** The rules and restrictions that matched. */
   readonly because?: Grant['because'];
+  /** What the policy calls the dashboards that are opened. */
+  readonly dashboards?: readonly string[];
 };
 
 export type Minted = {
@@ -58,6 +60,16 @@ const placesOf = ({ because }: DecisionContext): readonly string[] | undefined =
 
 const placeOf = (error: Refusal): readonly string[] | undefined =>
   error.cause instanceof ExpressionFault ? [error.cause.at] : undefined;
+
+/** Names of dashboards that an entry has. */
+const mostNamed = 5;
+
+const openedIn = ({ dashboards = [] }: DecisionContext): { readonly dashboards?: string } => {
+  if (dashboards.length === 0) return {};
+  const more = dashboards.length - mostNamed;
+  const named = dashboards.slice(0, mostNamed).join(', ');
+  return { dashboards: more > 0 ? `${named} and ${more} more` : named };
+};
 
 /**
  * Whether the request was refused because of its content. A failure of the gateway or of the upstream is not a denial.
@@ -116,7 +128,10 @@ export const createRequestAudit = ({
         requestDigest,
         upstreamId: tokenDigest,
         durationMs,
-        detail: { embeds: request.params?.allowedEmbeds?.length ?? 0, expiryMs: request.expiryTime ?? null },
+        detail: {
+          ...openedIn(context),
+          ...{ embeds: request.params?.allowedEmbeds?.length ?? 0, expiryMs: request.expiryTime ?? null },
+        },
         explanation: explanationOf(context, clock),
       });
     },

@@ -78,7 +78,7 @@ const checkInput = z.strictObject({
   tenants: z.number().int().min(1).max(20).default(3),
 });
 
-const idInput = z.strictObject({ id: z.uuid() });
+const idInput = z.strictObject({ id: z.uuid('the id of a roll-out, as rollout-list answers it') });
 
 const statusInput = idInput.extend({
   after: z.string().max(1000).optional(),

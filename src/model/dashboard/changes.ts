@@ -38,13 +38,29 @@ const words: Readonly<Record<string, string>> = {
   underlying: 'underlying columns',
   drillPath: 'drill path',
   sql: 'SQL',
+  applyOnTables: 'columns that it applies to',
+  type: 'kind',
+  datatype: 'kind of value',
+  w: 'width',
+  h: 'height',
+  x: 'column',
+  y: 'row',
+  alt: 'text for the picture',
+  src: 'picture',
 };
+
+/** A name of a field or a type as words: `singleValue` is `single value`. */
+const inWords = (name: string): string =>
+  words[name] ??
+  name.replaceAll(/([a-z0-9])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`);
 
 const redefined = (before: MetricDefinition, after: MetricDefinition): string => {
   const chart =
-    before.chart.type === after.chart.type ? 'chart' : `chart (${before.chart.type} to ${after.chart.type})`;
+    before.chart.type === after.chart.type
+      ? 'chart'
+      : `chart (${inWords(before.chart.type)} to ${inWords(after.chart.type)})`;
   return differing(before, after)
-    .map((name) => (name === 'chart' ? chart : (words[name] ?? name)))
+    .map((name) => (name === 'chart' ? chart : inWords(name)))
     .join(', ');
 };
 
@@ -102,7 +118,7 @@ const filterChanges = ({ before, after }: Sides<DashboardContent>): readonly Con
       const old = findFilter(before.filters, filter.name);
       if (old === undefined) return [change('filterAdded', `Filter ${quote(filter.name)} was added.`)];
       const fields = differing(old, filter);
-      const text = `Filter ${quote(filter.name)} changed: ${fields.join(', ')}.`;
+      const text = `Filter ${quote(filter.name)} changed: ${fields.map(inWords).join(', ')}.`;
       return fields.length === 0 ? [] : [change('filterChanged', text)];
     }),
     ...before.filters
@@ -138,7 +154,7 @@ const tileChanges = ({ before, after }: Sides<DashboardContent>): readonly Conte
       const fields = differing(old, tile);
       const isMoved = fields.every((name) => ['x', 'y', 'w', 'h'].includes(name));
       if (fields.length === 0) return [];
-      return [`${tileName(tile)} ${isMoved ? movedCard(old, tile) : `changed: ${fields.join(', ')}`}.`];
+      return [`${tileName(tile)} ${isMoved ? movedCard(old, tile) : `changed: ${fields.map(inWords).join(', ')}`}.`];
     }),
     ...(before.tiles ?? [])
       .filter(({ tileId }) => find(after, tileId) === undefined)
@@ -159,7 +175,7 @@ const dashboardChanges = ({ before, after }: Sides<DashboardContent>): readonly 
   const old = orderOf(before, after);
   const now = orderOf(after, before);
   const texts = [
-    ...differing(settings(before), settings(after)).map((name) => `The dashboard's ${name} changed.`),
+    ...differing(settings(before), settings(after)).map((name) => `The dashboard's ${inWords(name)} changed.`),
     ...differing(old, now).map((name) => `The order of the ${name} changed.`),
   ];
   return texts.map((text) => ({ kind: 'dashboardChanged', metricId: null, text }));

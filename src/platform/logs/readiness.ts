@@ -19,6 +19,8 @@ export type Readiness = {
   readonly failed: () => Promise<readonly string[]>;
   /** How to fix a failed check, if that is known. */
   readonly fixOf: (name: string) => string | undefined;
+  /** How long the last run of a check took, in milliseconds. Undefined: it has not ended yet. */
+  readonly tookMs: (name: string) => number | undefined;
 };
 
 /** Milliseconds for all checks. Less than the two seconds that a probe may take in total. */
@@ -46,8 +48,17 @@ const inTime = async ({ name, run }: Check): Promise<void> => {
 /** Creates the readiness check. Probes that arrive while the checks run share their result. */
 export const createReadiness = (checks: readonly Check[], log: ReadinessLog): Readiness => {
   let running: Promise<readonly string[]> | null = null;
+  const durations = new Map<string, number>();
+  const timed = async (check: Check): Promise<void> => {
+    const startedMs = performance.now();
+    try {
+      await inTime(check);
+    } finally {
+      durations.set(check.name, performance.now() - startedMs);
+    }
+  };
   const runAll = async (): Promise<readonly string[]> => {
-    const outcomes = await Promise.allSettled(checks.map(inTime));
+    const outcomes = await Promise.allSettled(checks.map(timed));
     return outcomes.flatMap((outcome, index) => {
       if (outcome.status === 'fulfilled') return [];
       const { name, fix } = checks[index] ?? { name: 'unknown', fix: undefined };
@@ -66,5 +77,6 @@ export const createReadiness = (checks: readonly Check[], log: ReadinessLog): Re
       return running;
     },
     fixOf: (name) => checks.find((check) => check.name === name)?.fix,
+    tookMs: (name) => durations.get(name),
   };
 };

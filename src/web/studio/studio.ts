@@ -135,6 +135,15 @@ class Studio extends LitElement {
     }
   }
 
+  /** On a narrow page the navigation is one line: it shows where the reader is. */
+  protected override updated(): void {
+    const here = this.querySelector('.side a[aria-current="page"]');
+    const side = here?.closest('.side');
+    if (here == null || side == null || side.scrollWidth <= side.clientWidth) return;
+    const [own, around] = [here.getBoundingClientRect(), side.getBoundingClientRect()];
+    side.scrollLeft += own.left + own.width / 2 - (around.left + around.width / 2);
+  }
+
   protected override render(): TemplateResult {
     if (this.isLoading) return html`<p class="boot">Loading…</p>`;
     return this.api === null ? this.#stranger() : this.#inside(this.api);

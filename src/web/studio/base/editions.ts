@@ -22,5 +22,6 @@ export const recordEdition = async (api: Api, template: string): Promise<void> =
   await orNull(api.command('template-record', { template }));
 };
 
-/** The name of a person without the way in which they logged in. */
-export const personIn = (by: string | null): string => by?.split(' ').slice(1).join(' ') || by || 'unknown';
+/** The name of a person without the way in which they logged in. Null: no person is recorded. */
+export const personIn = (by: string | null): string =>
+  by?.split(' ').slice(1).join(' ') || by || 'someone outside Studio';

@@ -23,7 +23,21 @@ export type Column<Row> = {
   /** The text for the filter and the download. Left out: the cell's own text. */
   readonly text?: (row: Row) => string;
   readonly isNumber?: boolean;
+  /** Whether its cells are moments: the list then says in which time zone they are. */
+  readonly isTime?: boolean;
 };
+
+/** A column of moments, in the reader's format and zone. Downloads have the moment itself. */
+export const timeColumn = <Row>(
+  title: string,
+  of: (row: Row) => string | null | undefined,
+  none = '',
+): Column<Row> => ({
+  title,
+  of: (row) => moment(of(row), none),
+  text: (row) => of(row) ?? none,
+  isTime: true,
+});
 
 const textIn = <Row>({ text, of }: Column<Row>, row: Row): string => {
   if (text !== undefined) return text(row);
@@ -113,6 +127,11 @@ const showAll = (names: readonly string[]) => (): void => {
   navigate(url.pathname + url.search, true);
 };
 
+const countText = (shown: number, all: number): string => {
+  const rows = `${all.toLocaleString()} ${all === 1 ? 'row' : 'rows'}`;
+  return shown === all ? rows : `${shown.toLocaleString()} of ${rows}`;
+};
+
 /** A list with filters and a search, which are part of the address, and a download of what is shown. */
 export const list = <Row>(asked: List<Row>): TemplateResult => {
   const { name, rows, columns, query, filters = [], searchName = 'search', empty, actions } = asked;
@@ -126,9 +145,10 @@ export const list = <Row>(asked: List<Row>): TemplateResult => {
   return html`<div class="toolbar narrowing">
       ${wanted.map(({ filter, value }) => filterChoice(filter, rows, value))}
       ${searchField({ label: `Search ${name}`, placeholder: 'Search', value: search, search: (text) => setInAddress(searchName, text) })}
-      <span class="count" role="status">${shown.length === rows.length ? `${rows.length}` : `${shown.length} of ${rows.length}`}</span>
+      <span class="count" role="status">${countText(shown.length, rows.length)}</span>
       ${isNarrow ? html`<button type="button" class="text" @click=${showAll([searchName, ...filters.map((filter) => filter.name)])}>Show all</button>` : nothing}
       <span class="gap"></span>
+      ${columns.some(({ isTime }) => isTime) ? html`<span class="count">Times: ${timeZone}</span>` : nothing}
       ${actions ?? nothing}
       <button type="button" class="quiet" @click=${() => download(`${name}.csv`, `\uFEFF${csvOf(shown, columns)}`, 'text/csv')}>Download CSV</button>
     </div>
@@ -146,6 +166,9 @@ export const list = <Row>(asked: List<Row>): TemplateResult => {
 };
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** The reader's zone, in which all moments of Studio are shown. */
+export const timeZone = format.resolvedOptions().timeZone;
 
 /** A moment in the reader's own format and zone. */
 export const when = (iso: string | number | null | undefined): string =>

@@ -1,7 +1,7 @@
 /** Who is logged in to Studio. Owners end all sessions of a person. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Answer } from '../base/api.js';
-import { badge, type Column, type Filter, list, moment } from '../base/kit.js';
+import { badge, type Column, type Filter, list, timeColumn } from '../base/kit.js';
 
 export type PersonSession = Answer<'studio-sessions-list'>['sessions'][number];
 
@@ -18,13 +18,9 @@ const columns: readonly Column<PersonSession>[] = [
   },
   { title: 'Logged in by', of: issuerOf },
   { title: 'May', of: mayOf },
-  { title: 'Last used', of: ({ usedAt }) => moment(usedAt), text: ({ usedAt }) => usedAt },
-  {
-    title: 'Confirmed by the issuer',
-    of: ({ vouchedAt }) => moment(vouchedAt, 'not asked again'),
-    text: ({ vouchedAt }) => vouchedAt ?? 'not asked again',
-  },
-  { title: 'Ends at the latest', of: ({ expiresAt }) => moment(expiresAt), text: ({ expiresAt }) => expiresAt },
+  timeColumn('Last used', ({ usedAt }) => usedAt),
+  timeColumn('Confirmed by the issuer', ({ vouchedAt }) => vouchedAt, 'not asked again'),
+  timeColumn('Ends at the latest', ({ expiresAt }) => expiresAt),
 ];
 
 const filters: readonly Filter<PersonSession>[] = [{ name: 'login', label: 'Logged in by', of: issuerOf }];

@@ -1,7 +1,7 @@
 /** The keys that sign and check, and how each kind is rotated. They are of the configuration, so nothing is changed here. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Answer } from '../base/api.js';
-import { badge, type Column, type Filter, list, moment } from '../base/kit.js';
+import { badge, type Column, type Filter, list, moment, timeColumn } from '../base/kit.js';
 
 type SigningKeys = Answer<'signing-keys'>;
 type Key = SigningKeys['keys'][number];
@@ -48,7 +48,7 @@ const columns: readonly Column<Key>[] = [
     of: (key) => (key.source.name === null ? keptIn(key) : html`<code>${keptIn(key)}</code>`),
     text: keptIn,
   },
-  { title: 'In use since', of: ({ since }) => moment(since), text: ({ since }) => since },
+  timeColumn('In use since', ({ since }) => since),
 ];
 
 const filters: readonly Filter<Key>[] = [

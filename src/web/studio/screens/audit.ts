@@ -1,20 +1,17 @@
 /** The audit: who did what, when, and whether the chain of entries is whole. */
-import { html, type TemplateResult } from 'lit';
-import { badge, type Column, type Filter, link, list, moment } from '../base/kit.js';
+import { html, nothing, type TemplateResult } from 'lit';
+import { type Entry, factsOf, kindWords, sentenceOf, type UserNames } from '../base/audit-words.js';
+import { badge, type Column, type Filter, link, list, timeColumn } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
+import { tenantLink, tenantText } from '../base/tenant-names.js';
 
-type Entry = {
-  readonly seq: number;
-  readonly at: string;
-  readonly kind: string;
-  readonly code: string;
-  readonly requestId?: string;
-  readonly tenant?: string;
-  readonly user?: string;
-  readonly detail?: Readonly<Record<string, unknown>>;
+type Data = {
+  readonly entries: readonly Entry[];
+  readonly isWhole: boolean;
+  readonly count: number;
+  readonly names: UserNames;
 };
-type Data = { readonly entries: readonly Entry[]; readonly isWhole: boolean; readonly count: number };
 
 const shownEntries = 1_000;
 
@@ -26,7 +23,18 @@ class AuditScreen extends Screen<Data> {
     const wanted = this.#wanted;
     const isOld = wanted !== null && wanted <= after;
     const old = isOld ? await this.#read(wanted - 1, 1, signal) : [];
-    return { entries: [...latest, ...old], isWhole: verified.fault === null, count: verified.entries };
+    const names = await this.#readNames(signal);
+    return { entries: [...latest, ...old], isWhole: verified.fault === null, count: verified.entries, names };
+  }
+
+  /** The names of users as their sessions say them. Without an answer, users are called by their identifiers. */
+  async #readNames(signal: AbortSignal): Promise<UserNames> {
+    const { viewers } = await this.api.command('viewers-list', {}, signal).catch(() => ({ viewers: [] }));
+    return new Map(
+      viewers.flatMap(({ name, user, claims: { iss } }) =>
+        name === null ? [] : [[iss === undefined ? `|${user}` : `${iss}|${user}`, name]],
+      ),
+    );
   }
 
   /** Returns the entries after that number, the newest first. */
@@ -49,7 +57,7 @@ class AuditScreen extends Screen<Data> {
     return super.needsLoad(before) || !isShown;
   }
 
-  protected override content({ entries, isWhole, count }: Data): TemplateResult {
+  protected override content({ entries, isWhole, count, names }: Data): TemplateResult {
     const wanted = this.place.query.get('entry');
     const rows = wanted === null ? entries.slice(0, shownEntries) : entries.filter(({ seq }) => String(seq) === wanted);
     return html`<div class="head"><h1>Audit</h1>
@@ -57,7 +65,7 @@ class AuditScreen extends Screen<Data> {
         <p>${count} entries${count > shownEntries ? `; the latest ${shownEntries} are shown` : ''}.</p></div>
       ${wanted === null ? '' : html`<p>Entry ${wanted} alone. ${link(addressOf('audit'), 'All entries')}</p>`}
       ${list({
-        ...{ name: 'audit', rows, columns, filters },
+        ...{ name: 'audit', rows, columns: columnsWith(names), filters },
         query: this.place.query,
         empty:
           entries.length === 0
@@ -68,30 +76,33 @@ class AuditScreen extends Screen<Data> {
 }
 
 const filters: readonly Filter<Entry>[] = [
-  { name: 'kind', label: 'What', of: ({ kind }) => kind },
+  { name: 'kind', label: 'What', of: ({ kind }) => kind, words: (kind) => kindWords[kind] ?? kind },
   { name: 'result', label: 'Result', of: ({ code }) => code },
 ];
 
-const inWords = ({ detail = {} }: Entry): string =>
-  Object.entries(detail)
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value.split('/').at(-1) : JSON.stringify(value)}`)
+const factsText = (entry: Entry): string =>
+  factsOf(entry)
+    .map(([name, value]) => `${name} ${value}`)
     .join(', ');
 
-const columns: readonly Column<Entry>[] = [
-  { title: 'Number', of: ({ seq }) => seq, isNumber: true },
-  { title: 'When', of: ({ at }) => moment(at), text: ({ at }) => at },
-  { title: 'What', of: ({ kind }) => kind },
-  { title: 'Result', of: ({ code }) => (code === 'OK' ? 'OK' : badge(code, 'warn')), text: ({ code }) => code },
-  { title: 'Tenant', of: ({ tenant }) => tenant },
-  // A user of a view has no issuer.
-  { title: 'User', of: ({ user }) => user?.replace(/^\|/, '') },
-  // Paths and ids are long words.
-  { title: 'Details', of: (entry) => html`<span class="any">${inWords(entry)}</span>`, text: inWords },
+const details = (entry: Entry): TemplateResult => html`<details>
+  <summary>Details<span class="sr"> of entry ${entry.seq}</span></summary>
+  <dl class="facts">${factsOf(entry).map(([name, value]) => html`<dt>${name}</dt><dd><span class="any">${value}</span></dd>`)}</dl>
+</details>`;
+
+const columnsWith = (names: UserNames): readonly Column<Entry>[] => [
+  timeColumn('When', ({ at }) => at),
   {
-    title: 'Request',
-    of: ({ requestId }) => html`<code title=${requestId ?? ''}>${requestId?.slice(0, 8) ?? ''}</code>`,
-    text: ({ requestId }) => requestId ?? '',
+    title: 'What happened',
+    of: (entry) => html`${sentenceOf(entry, names)} ${entry.code === 'OK' ? nothing : badge('refused', 'warn')}`,
+    text: (entry) => sentenceOf(entry, names),
   },
+  {
+    title: 'Tenant',
+    of: ({ tenant }) => (tenant === undefined ? '' : tenantLink(tenant)),
+    text: ({ tenant }) => (tenant === undefined ? '' : tenantText(tenant)),
+  },
+  { title: 'Details', of: details, text: factsText },
 ];
 
 customElements.define('studio-audit', AuditScreen);

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Answer, hasRole } from '../base/api.js';
 import { reasonText } from '../base/delivery-reasons.js';
-import { badge, type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
+import { badge, type Column, confirmed, type Filter, list, timeColumn } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
 
@@ -96,12 +96,8 @@ const columns: readonly Column<Schedule>[] = [
   },
   { title: 'To', of: ({ channel }) => channel ?? 'e-mail' },
   { title: 'State', of: (schedule) => badge(stateOf(schedule), kinds[stateOf(schedule)]), text: stateOf },
-  { title: 'Next', of: ({ nextAt }) => moment(nextAt, 'none'), text: ({ nextAt }) => nextAt ?? 'none' },
-  {
-    title: 'Last',
-    of: ({ last }) => moment(last?.moment, 'none yet'),
-    text: ({ last }) => last?.moment ?? 'none yet',
-  },
+  timeColumn('Next', ({ nextAt }) => nextAt, 'none'),
+  timeColumn('Last', ({ last }) => last?.moment, 'none yet'),
   { title: 'Outcome', of: lastText },
 ];
 

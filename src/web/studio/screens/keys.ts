@@ -5,7 +5,7 @@
 import { html, type TemplateResult } from 'lit';
 import { options } from '../../base/options.js';
 import { type Answer, hasRole } from '../base/api.js';
-import { type Column, confirmed, type Filter, filled, list, moment } from '../base/kit.js';
+import { type Column, confirmed, type Filter, filled, list, timeColumn } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
 import { type PersonSession, people } from '../parts/people.js';
 import { signingKeys } from '../parts/signing-keys.js';
@@ -167,12 +167,8 @@ const columns: readonly Column<Row>[] = [
     of: ({ keyHint }) => (keyHint === null ? '' : html`<code>…${keyHint}</code>`),
     text: ({ keyHint }) => keyHint ?? '',
   },
-  { title: 'Made', of: ({ createdAt }) => moment(createdAt), text: ({ createdAt }) => createdAt },
-  {
-    title: 'Last used',
-    of: ({ lastUsedAt }) => moment(lastUsedAt, 'not yet'),
-    text: ({ lastUsedAt }) => lastUsedAt ?? 'not yet',
-  },
+  timeColumn('Made', ({ createdAt }) => createdAt),
+  timeColumn('Last used', ({ lastUsedAt }) => lastUsedAt, 'not yet'),
 ];
 
 customElements.define('studio-keys', KeysScreen);

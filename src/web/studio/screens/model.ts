@@ -7,7 +7,7 @@ import '../parts/model-sync.js';
 import { hasRole, type OperationAnswer, StudioError } from '../base/api.js';
 import { faultOf, type ModelDraft } from '../base/drafted-model.js';
 import { newModelKey, renamePlaces } from '../base/kept-places.js';
-import { type Column, link, list, moment } from '../base/kit.js';
+import { type Column, link, list, timeColumn } from '../base/kit.js';
 import { proposedModel } from '../base/model-draft.js';
 import { findModel, type StoredModel } from '../base/model-edit.js';
 import type { Described, Notes } from '../base/model-notes.js';
@@ -183,7 +183,7 @@ const columns: readonly Column<Listed>[] = [
     of: ({ companyIntegration: { name } }) => link(addressOf('sources', [name]), name),
     text: ({ companyIntegration }) => companyIntegration.name,
   },
-  { title: 'Changed', of: ({ updatedAt }) => moment(updatedAt) },
+  timeColumn('Changed', ({ updatedAt }) => updatedAt),
 ];
 
 const chooseSource = (

@@ -1,10 +1,12 @@
-/** What this installation has, and what to do next. */
+/** What needs somebody now, what was done lately, and what this installation has. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Api, hasRole } from '../base/api.js';
 import { type Concern, concernsOf, type Watched } from '../base/attention.js';
-import { badge, link } from '../base/kit.js';
+import { badge, link, moment, timeZone } from '../base/kit.js';
+import { recentWork, type Work } from '../base/recent-work.js';
 import { addressOf, entries, type ScreenName } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
+import { tenantText } from '../base/tenant-names.js';
 
 type Overview = {
   readonly sources: number;
@@ -14,12 +16,31 @@ type Overview = {
   readonly hasMoreTenants: boolean;
   /** The data app that the policy names, if it does not exist. */
   readonly missingDataApp: string | null;
-  readonly concerns: readonly Concern[];
+  readonly watched: Watched;
+  readonly work: readonly Work[];
   /** What could not be read now. */
   readonly unread: readonly string[];
 };
 
-type Reading = { readonly watched: Watched; readonly unread: readonly string[] };
+type Reading = { readonly watched: Watched; readonly work: readonly Work[]; readonly unread: readonly string[] };
+
+/** Templates that are looked at: each asks for its editions. */
+const mostTemplates = 12;
+const shownEditions = 3;
+
+/** What each template has that tenants do not see yet, and who changed it lately. */
+const readTemplates = async (api: Api, signal: AbortSignal) => {
+  const { templates } = await api.command('policy-read', {}, signal);
+  return Promise.all(
+    templates.slice(0, mostTemplates).map(async ({ template, name }) => {
+      const [history, { unreadable }] = await Promise.all([
+        api.command('template-history', { template, limit: shownEditions }, signal),
+        api.command('rollout-plan', { template, limit: 1 }, signal),
+      ]);
+      return { template, name, unreadable, changes: history.unpublished.length, editions: history.editions };
+    }),
+  );
+};
 
 /** Reads what the person may see on the pages of it. What cannot be read is named, and keeps nothing else away. */
 const readWatched = async (api: Api, signal: AbortSignal): Promise<Reading> => {
@@ -35,24 +56,33 @@ const readWatched = async (api: Api, signal: AbortSignal): Promise<Reading> => {
       return undefined;
     }
   };
-  const [system, rollouts, schedules, queries] = await Promise.all([
+  const [system, rollouts, schedules, queries, templates, keys, names] = await Promise.all([
     read('the system', 'system', () => api.command('read-system', {}, signal)),
     read('roll-outs', null, () => api.command('rollout-list', {}, signal)),
     read('deliveries', 'deliveries', () => api.command('schedules-list', {}, signal)),
     read('queries', null, () => api.command('list-slow-queries', {}, signal)),
+    mayReadEditions(api) ? read('editions', null, () => readTemplates(api, signal)) : undefined,
+    read('keys', 'keys', () => api.command('signing-keys', {}, signal)),
+    mayReadNames(api) ? read('names of the policy', null, () => api.command('policy-names', {}, signal)) : undefined,
   ]);
   const watched = {
     ...(system === undefined ? {} : { system }),
     ...(rollouts === undefined ? {} : { rollouts: rollouts.rollouts }),
     ...(schedules === undefined ? {} : { schedules: schedules.schedules }),
     ...(queries === undefined ? {} : { failedQueries: queries.failed ?? [] }),
+    ...(templates === undefined ? {} : { templates }),
+    ...(keys === undefined ? {} : { keySets: keys.sets }),
+    ...(names !== undefined && 'unknown' in names ? { unknownNames: names.unknown.length } : {}),
   };
-  return { watched, unread };
+  return { watched, work: recentWork(templates ?? [], rollouts?.rollouts ?? []), unread };
 };
+
+const mayReadEditions = ({ session }: Api): boolean => hasRole(session, 'author', 'publisher', 'auditor');
+const mayReadNames = ({ session }: Api): boolean => hasRole(session, 'author', 'publisher', 'policyAdmin', 'auditor');
 
 class OverviewScreen extends Screen<Overview> {
   protected override async load(signal: AbortSignal): Promise<Overview> {
-    const [sources, models, workspaces, dataApps, { dataApp }, { tenants, next }, { watched, unread }] =
+    const [sources, models, workspaces, dataApps, { dataApp }, { tenants, next }, { watched, work, unread }] =
       await Promise.all([
         this.api.call('listDatasources', {}, signal),
         this.api.call('listDatamarts', {}, signal),
@@ -73,29 +103,25 @@ class OverviewScreen extends Screen<Overview> {
       tenants: tenants.length,
       hasMoreTenants: next !== null,
       missingDataApp,
-      concerns: concernsOf(watched),
+      ...{ watched, work },
       // Without the data app there is nothing to read in it.
       unread: missingDataApp === null ? unread : [],
     };
   }
 
   protected override content(overview: Overview): TemplateResult {
-    const { sources, models, dashboards, tenants, hasMoreTenants, missingDataApp, concerns, unread } = overview;
-    const { name } = this.api.session.person;
+    const { missingDataApp, watched, work, unread } = overview;
+    const concerns = concernsOf(watched, tenantText);
     return html`<div class="head">
         <h1>Overview</h1>
-        <p>You are logged in as ${name}.</p>
+        <p>${unread.length === 0 ? calmLine(concerns) : nothing}</p>
       </div>
       ${missingDataApp === null ? nothing : this.#createDataApp(missingDataApp)}
       ${concerns.length === 0 ? nothing : attention(concerns)}
       ${unread.length === 0 ? nothing : html`<p class="soft" role="status">Could not be read now: ${unread.join(', ')}.</p>`}
-      <div class="cards">
-        ${figure('Sources', 'sources', `${sources}`, 'databases that hold your customers’ rows')}
-        ${figure('Models', 'models', `${models}`, 'which tables and columns may be shown, and whose rows they are')}
-        ${figure('Dashboards', 'dashboards', `${dashboards}`, 'templates, from which each tenant gets a copy')}
-        ${figure('Tenants', 'tenants', `${tenants}${hasMoreTenants ? '+' : ''}`, 'customers whose users have logged in')}
-      </div>
-      ${hasRole(this.api.session, 'author') ? nextStep({ sources, models, dashboards, tenants }) : nothing}`;
+      ${hasRole(this.api.session, 'author') ? nextStep(overview) : nothing}
+      ${work.length === 0 ? nothing : recent(work)}
+      ${figures(overview)}`;
   }
 
   /** Without its data app, the gateway can give no user a token. */
@@ -117,6 +143,19 @@ class OverviewScreen extends Screen<Overview> {
   }
 }
 
+const figures = ({
+  sources,
+  models,
+  dashboards,
+  tenants,
+  hasMoreTenants,
+}: Overview): TemplateResult => html`<div class="cards">
+  ${figure('Sources', 'sources', `${sources}`, 'databases that hold your customers’ rows')}
+  ${figure('Models', 'models', `${models}`, 'which tables and columns may be shown, and whose rows they are')}
+  ${figure('Dashboards', 'dashboards', `${dashboards}`, 'templates, from which each tenant gets a copy')}
+  ${figure('Tenants', 'tenants', `${tenants}${hasMoreTenants ? '+' : ''}`, 'customers whose users have logged in')}
+</div>`;
+
 const figure = (
   title: string,
   path: string,
@@ -128,13 +167,28 @@ const figure = (
   <span class="soft">${meaning}</span>
 </section>`;
 
-const words = { bad: 'failed', warn: 'look at it', plain: 'under way' } as const;
+const words = { bad: 'fails', warn: 'look at it', plain: 'waits' } as const;
+
+/** What is under way, or waits to be rolled out, needs nobody today. */
+const calmLine = (concerns: readonly Concern[]): string => {
+  const pressing = concerns.filter(({ kind }) => kind !== 'plain').length;
+  if (pressing === 0) return 'Nothing needs you now.';
+  return pressing === 1 ? 'One thing needs you today.' : `${pressing.toLocaleString()} things need you today.`;
+};
 
 const attention = (concerns: readonly Concern[]): TemplateResult => html`<section class="card">
-  <h2>To look at</h2>
+  <h2>To do</h2>
   <ul class="concerns">${concerns.map(
-    ({ text, kind, path, rest, query }) =>
-      html`<li>${badge(words[kind], kind)} ${link(addressOf(path, rest, query), text)}</li>`,
+    ({ text, kind, mend, path, rest, query }) => html`<li>${badge(words[kind], kind)} <span>${text}</span>
+      ${link(addressOf(path, rest, query), html`${mend}<span class="sr">: ${text}</span>`)}</li>`,
+  )}</ul>
+</section>`;
+
+const recent = (work: readonly Work[]): TemplateResult => html`<section class="card">
+  <h2>Recent work <span class="hint">times: ${timeZone}</span></h2>
+  <ul class="concerns work">${work.map(
+    ({ at, text, path, rest }) =>
+      html`<li><span class="soft">${moment(at)}</span> ${link(addressOf(path, rest), text)}</li>`,
   )}</ul>
 </section>`;
 

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { options } from '../../base/options.js';
 import { type Answer, hasRole } from '../base/api.js';
 import { personIn, readHistory, type TemplateHistory } from '../base/editions.js';
-import { badge, type Column, confirmed, type Filter, link, list, moment, valueText } from '../base/kit.js';
+import { badge, type Column, confirmed, type Filter, link, list, timeColumn, valueText } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { tenantLabel, tenantLink, tenantName, tenantText } from '../base/tenant-names.js';
@@ -51,6 +51,7 @@ class PublishScreen extends Screen<Data> {
     const readsContent = hasRole(this.api.session, 'author', 'publisher', 'auditor');
     // A tenant's side of a conflict may hold values of its rows.
     const values = readsContent && this.api.session.person.seesData ? { showsValues: true } : {};
+    if (id !== undefined && !isRolloutId(id)) return { templates, plan: null, history: null, rollouts, status: null };
     const [plan, history, status] = await Promise.all([
       planned === null ? null : this.api.command('rollout-plan', { template: planned, ...values }, signal),
       planned === null || !readsContent ? null : readHistory(this.api, planned, signal),
@@ -81,6 +82,8 @@ class PublishScreen extends Screen<Data> {
   protected override content(data: Data): TemplateResult {
     if (data.status !== null) return this.#status(data.status);
     if (data.plan !== null) return this.#plan(data.plan, data.history);
+    const [id] = this.place.rest;
+    if (id !== undefined) return unknown(id);
     const wanted = this.place.query.get('template');
     const isUnknown = wanted !== null && !data.templates.some(({ template }) => template === wanted);
     return html`<div class="head"><h1>Roll-outs</h1><p>A roll-out brings a changed template to the tenants, and keeps what each tenant changed.</p></div>
@@ -110,7 +113,7 @@ class PublishScreen extends Screen<Data> {
       ${history === null || history.unpublished.length === 0 ? nothing : changesIn(history)}
       <studio-cards .api=${this.api} template=${template} isOpen></studio-cards>
       ${hasRole(this.api.session, 'author', 'publisher') ? html`<studio-check .api=${this.api} template=${template}></studio-check>` : nothing}
-      ${mayPublish && unreadable.length === 0 ? this.#form(template, version, tenants) : nothing}
+      ${mayPublish && unreadable.length === 0 ? (waiting === 0 ? this.#nothingToDo(template, version, tenants) : this.#form(template, version, tenants)) : nothing}
       ${mayPublish ? this.#conflicts(tenants) : nothing}
       <section class="card"><h2>What would happen</h2>
         ${list({
@@ -119,6 +122,15 @@ class PublishScreen extends Screen<Data> {
         })}
       </section>
       <p>${link(addressOf('rollouts'), 'All roll-outs')}</p>`;
+  }
+
+  /** A roll-out would change no copy. It may be wanted all the same: new tenants get what was rolled out to all. */
+  #nothingToDo(template: string, version: string, tenants: readonly Planned[]): TemplateResult {
+    const none = tenants.length === 0 ? 'No tenant has a copy yet.' : 'Every copy has this version.';
+    return html`<section class="card"><h2>Nothing to roll out</h2>
+      <p>${none} ${link(addressOf('dashboards', [template]), 'Go to the dashboard')} to change it.</p>
+      <details><summary>Publish this version for new tenants</summary>${this.#form(template, version, tenants)}</details>
+    </section>`;
   }
 
   #conflicts(tenants: readonly Planned[]): TemplateResult | typeof nothing {
@@ -155,9 +167,10 @@ class PublishScreen extends Screen<Data> {
   }
 
   #form(template: string, version: string, tenants: readonly Planned[]): TemplateResult {
+    const canary = canaryOf(tenants);
     return html`<form class="form card" @submit=${(event: SubmitEvent) => void this.#apply(event, template, version)}>
-      <label>First, only these tenants <span class="hint">client ids, separated by commas; empty: no canary</span>
-        <input name="canary" list="canary-tenants" autocomplete="off" />
+      <label>First, only these tenants <span class="hint">${canary.length === 0 ? 'client ids, separated by commas; empty: all at once' : 'proposed: copies that nobody else changed; empty: all at once'}</span>
+        <input name="canary" list="canary-tenants" autocomplete="off" .defaultValue=${canary.join(', ')} />
         <datalist id="canary-tenants">${tenants.map(({ clientId }) => html`<option value=${clientId}>${tenantName(clientId) ?? nothing}</option>`)}</datalist>
       </label>
       <label>Then in steps <span class="hint">percent of the tenants, rising; 100 publishes the version, so that new tenants get it too</span><input name="steps" value="100" autocomplete="off" /></label>
@@ -168,8 +181,8 @@ class PublishScreen extends Screen<Data> {
         </select>
       </label>
       <label class="inline"><input type="checkbox" name="isAdopting" /> Where it is not known what a copy was made from, take it as unchanged</label>
-      <label class="inline"><input type="checkbox" name="isPausing" /> Wait after each step until I continue</label>
-      <div class="buttons"><button ?disabled=${this.isBusy}>Roll out</button></div>
+      <label class="inline"><input type="checkbox" name="isPausing" ?checked=${canary.length > 0} /> Wait after each step until I continue</label>
+      <div class="buttons"><button ?disabled=${this.isBusy}>${canary.length === 0 ? 'Roll out' : 'Roll out to the first'}</button></div>
     </form>`;
   }
 
@@ -225,6 +238,7 @@ class PublishScreen extends Screen<Data> {
             </div>`
           : nothing
       }
+      ${state === 'paused' && !isAtWork ? html`<p class="notice">This step is done. Look at a dashboard that has it, then continue with the rest, or take it back.</p>` : nothing}
       <section class="card"><h2>Steps</h2>
         <div class="table" tabindex="0" role="group" aria-label="List"><table>
           <thead><tr><th scope="col">Step</th><th scope="col">Tenants</th></tr></thead>
@@ -253,7 +267,22 @@ class PublishScreen extends Screen<Data> {
   }
 }
 
-/** A value as a person reads it: text as it is, all else as JSON, cut where it is long. */
+const isRolloutId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+const unknown = (id: string): TemplateResult => html`<div class="empty">
+  <h2>There is no roll-out “${id}”</h2><p>The address may be cut off. ${link(addressOf('rollouts'), 'All roll-outs')}</p>
+</div>`;
+
+const mostCanaries = 3;
+
+/** Who gets a change first: a few of the copies that it would change and that nobody else changed. Empty: too few wait. */
+const canaryOf = (tenants: readonly Planned[]): readonly string[] => {
+  const waiting = tenants.filter(({ status, fault }) => status !== 'up-to-date' && fault === null);
+  const plain = waiting.filter(({ isEdited, conflicts }) => !isEdited && conflicts.length === 0);
+  const few = Math.min(mostCanaries, Math.ceil(waiting.length / 3));
+  return waiting.length < 2 ? [] : plain.slice(0, few).map(({ clientId }) => clientId);
+};
+
 const kindWords: Readonly<Record<Conflict['kind'], string>> = {
   'changed-by-both': 'both changed',
   'added-by-both': 'both added',
@@ -308,7 +337,7 @@ const earlierColumns: readonly Column<Earlier>[] = [
     of: ({ version }) => html`<code title=${version}>${version.slice(0, 8)}</code>`,
     text: ({ version }) => version,
   },
-  { title: 'Begun', of: ({ startedAt }) => moment(startedAt), text: ({ startedAt }) => startedAt },
+  timeColumn('Begun', ({ startedAt }) => startedAt),
   { title: 'By', of: ({ startedBy }) => personIn(startedBy) },
   {
     title: 'State',

@@ -1,7 +1,7 @@
 /** What queries took: the slowest and the failed ones of a day, with the database's plan, and the numbers of each tenant. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Answer, StudioError } from '../base/api.js';
-import { badge, type Column, type Filter, list, moment, openDialog, when } from '../base/kit.js';
+import { badge, type Column, type Filter, list, openDialog, timeColumn, when } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
@@ -100,7 +100,7 @@ class QueriesScreen extends Screen<Data> {
     { title: 'Tenant', of: tenantOf, text: tenantTextOf },
     { title: 'Source', of: ({ datasource }) => datasource },
     { title: 'Rows', of: ({ rows }) => whole(rows), isNumber: true },
-    { title: 'When', of: ({ at }) => moment(at), text: ({ at }) => at },
+    timeColumn('When', ({ at }) => at),
     {
       title: 'Request',
       of: ({ requestId }) => html`<code title=${requestId ?? ''}>${requestId?.slice(0, 8) ?? ''}</code>`,
@@ -153,11 +153,7 @@ const useColumns: readonly Column<Row>[] = [
   { title: 'Time', of: ({ ms }) => inSeconds(ms), isNumber: true },
   { title: 'Failed', of: ({ failed }) => whole(failed), isNumber: true },
   { title: 'Tokens, ever', of: ({ mints }) => whole(mints), isNumber: true },
-  {
-    title: 'Last login',
-    of: ({ lastMintAt }) => moment(lastMintAt, 'none'),
-    text: ({ lastMintAt }) => lastMintAt ?? 'none',
-  },
+  timeColumn('Last login', ({ lastMintAt }) => lastMintAt, 'none'),
 ];
 
 customElements.define('studio-queries', QueriesScreen);

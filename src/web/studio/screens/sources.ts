@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { grainOf } from '../../../model/datamart/source-schema.js';
 import { options } from '../../base/options.js';
 import { hasRole, type OperationAnswer, type OperationInput, StudioError } from '../base/api.js';
-import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
+import { badge, type Column, confirmed, link, list, timeColumn } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { type Catalogue, readCatalogue } from '../base/source-tables.js';
@@ -103,7 +103,7 @@ class SourcesScreen extends Screen<Data> {
   readonly #columns: readonly Column<Source>[] = [
     { title: 'Source', of: ({ name }) => link(addressOf('sources', [name]), name), text: ({ name }) => name },
     { title: 'Kind', of: ({ datasourceType }) => kinds[datasourceType].title },
-    { title: 'Tables read', of: ({ syncedAt }) => moment(syncedAt, 'never') },
+    timeColumn('Tables kept since', ({ syncedAt }) => syncedAt, 'not kept: read when needed'),
   ];
 
   #new(): TemplateResult {

@@ -1,7 +1,7 @@
 /** The process: whether its parts work and how to mend them, its numbers, and the configuration in force. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Answer } from '../base/api.js';
-import { badge, type Column, type Filter, link, list, moment } from '../base/kit.js';
+import { badge, type Column, type Filter, link, list, moment, timeColumn, timeZone } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
@@ -44,9 +44,9 @@ class SystemScreen extends Screen<System> {
   protected override content({ version, checks, settings, numbers, live }: System): TemplateResult {
     const failed = checks.filter(({ isGood }) => !isGood).length;
     return html`<div class="head"><h1>System</h1>${failed === 0 ? badge('all parts work', 'good') : badge(`${failed} of ${checks.length} parts fail`, 'bad')}
-        <p>Version ${version}. What is shown is of this process, and read anew every few seconds.</p></div>
+        <p>Version ${version}. What is shown is of this process, and read anew every few seconds. Times: ${timeZone}.</p></div>
       <section class="card"><h2>Parts</h2>
-        <dl>${checks.map(({ name, isGood, fix }) => html`<dt>${name}</dt><dd>${isGood ? badge('works', 'good') : badge('fails', 'bad')} ${fix ?? (isGood ? '' : 'The log says why.')}</dd>`)}</dl>
+        <ul class="plain">${checks.map((check) => partLine(check, databaseOf(settings)))}</ul>
       </section>
       <section class="card"><h2>Connections to sources</h2>
         <p class="soft">Known without asking a database. A source appears with its first question since the start.</p>
@@ -65,12 +65,38 @@ class SystemScreen extends Screen<System> {
       <section class="card"><h2>Numbers since the start</h2>
         ${list({ name: 'numbers', rows: numbers, columns, query: this.place.query, empty: html`<p>None yet.</p>` })}
       </section>
-      <section class="card"><h2>Configuration in force</h2>
+      <details class="card"><summary>Configuration in force</summary>
         <p class="soft">Without secrets, which come from the environment.</p>
         <pre tabindex="0"><code>${JSON.stringify(settings, null, 2)}</code></pre>
-      </section>`;
+      </details>`;
   }
 }
+
+type Check = System['checks'][number];
+
+/** The database of the metadata and the ledger. */
+const databaseOf = (settings: unknown): string =>
+  (settings as { readonly databaseUrl?: string | null }).databaseUrl == null ? 'The built-in database' : 'PostgreSQL';
+
+/** What a part is to people: its subject with what it does while it works, and while it fails. */
+const partWords = (name: string, database: string): readonly [works: string, fails: string] => {
+  const known: Readonly<Record<string, readonly [string, string]>> = {
+    metadata: [`${database} answers`, `${database} does not answer: dashboards and models cannot be read`],
+    ledger: ['The ledger answers', 'The ledger does not answer: nobody can log in'],
+    'ledger-writes': ['The audit can be written', 'The audit cannot be written: nobody can log in'],
+    'api-key': ['The service accepts the gateway’s key', 'The service does not accept the gateway’s key'],
+    'data-folder': ['The data folder can be read', 'The data folder cannot be read'],
+  };
+  return known[name] ?? [`${name} works`, `${name} fails`];
+};
+
+const partLine = ({ name, isGood, fix, tookMs }: Check, database: string): TemplateResult => {
+  const [works, fails] = partWords(name, database);
+  const took = tookMs === null ? '' : ` in ${tookMs < 1 ? 'less than 1' : tookMs.toLocaleString()} ms`;
+  return isGood
+    ? html`<li>${badge('works', 'good')} <span title=${name}>${works}${took}.</span></li>`
+    : html`<li>${badge('fails', 'bad')} <span title=${name}>${fails}.</span> ${fix ?? `The log says why, at the check ${name}.`}</li>`;
+};
 
 const sourceFilters: readonly Filter<Source>[] = [
   { name: 'state', label: 'State', of: stateOf, values: ['open', 'closed', 'failing'] },
@@ -90,11 +116,7 @@ const sourceColumns: readonly Column<Source>[] = [
   { title: 'Waiting', of: ({ connections }) => whole(connections.waiting), isNumber: true },
   { title: 'Queries', of: ({ queries }) => queueText(queries) },
   { title: 'Downloads', of: ({ downloads }) => queueText(downloads) },
-  {
-    title: 'Open since',
-    of: ({ openSince }) => moment(openSince, 'not open'),
-    text: ({ openSince }) => openSince ?? '',
-  },
+  timeColumn('Open since', ({ openSince }) => openSince, 'not open'),
   {
     title: 'Last error',
     of: ({ lastError }) =>
@@ -105,10 +127,28 @@ const sourceColumns: readonly Column<Source>[] = [
   },
 ];
 
+const seconds = (value: number): string =>
+  value < 120
+    ? `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} s`
+    : `${Math.round(value / 60).toLocaleString()} min`;
+
+/** A number in the unit that its name has, as a person reads it. */
+const numberText = ({ name, value }: SystemNumber): TemplateResult | string => {
+  if (name.endsWith('_timestamp_seconds'))
+    return value === 0 ? 'not yet' : moment(new Date(value * 1000).toISOString());
+  if (name.endsWith('_seconds')) return seconds(value);
+  if (name.endsWith('_bytes')) return megabytes(value);
+  return value.toLocaleString(undefined, { maximumFractionDigits: 2 });
+};
+
 const columns: readonly Column<SystemNumber>[] = [
-  { title: 'Number', of: ({ name }) => html`<code>${name}</code>`, text: ({ name }) => name },
-  { title: 'Value', of: ({ value }) => value.toLocaleString(undefined, { maximumFractionDigits: 2 }), isNumber: true },
-  { title: 'Meaning', of: ({ help }) => help },
+  { title: 'What is counted', of: ({ help }) => help },
+  { title: 'Value', of: numberText, text: ({ value }) => String(value), isNumber: true },
+  {
+    title: 'Name for monitoring',
+    of: ({ name }) => html`<code class="soft">${name}</code>`,
+    text: ({ name }) => name,
+  },
 ];
 
 customElements.define('studio-system', SystemScreen);

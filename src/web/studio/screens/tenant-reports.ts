@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole, type OperationAnswer } from '../base/api.js';
 import { listTemplates, readContent } from '../base/content.js';
 import { reasonCause, reasonText } from '../base/delivery-reasons.js';
-import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
+import { badge, type Column, confirmed, type Filter, link, list, moment, timeColumn } from '../base/kit.js';
 import { filtersText, type NewReport, type HostReport as Report } from '../base/report-plan.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
@@ -177,8 +177,8 @@ const columns: readonly Column<Report>[] = [
   { title: 'To', of: ({ recipients: { roles, users } }) => [...roles, ...users].join(', ') },
   { title: 'When', of: ({ recurrence }) => recurrenceText(recurrence) },
   { title: 'State', of: (report) => badge(stateOf(report), kinds[stateOf(report)]), text: stateOf },
-  { title: 'Next', of: ({ nextAt }) => moment(nextAt, 'none'), text: ({ nextAt }) => nextAt ?? 'none' },
-  { title: 'Last', of: ({ last }) => moment(last?.moment, 'none yet'), text: ({ last }) => last?.moment ?? 'none yet' },
+  timeColumn('Next', ({ nextAt }) => nextAt, 'none'),
+  timeColumn('Last', ({ last }) => last?.moment, 'none yet'),
   { title: 'Outcome', of: outcomeOf },
 ];
 
@@ -189,12 +189,12 @@ const historyColumns: readonly Column<Delivery>[] = [
     text: ({ clientId }) => (clientId === '' ? '' : tenantText(clientId)),
   },
   { title: 'User', of: ({ recipient }) => recipient || 'none' },
-  { title: 'Moment', of: ({ moment: at }) => moment(at), text: ({ moment: at }) => at },
+  timeColumn('Moment', ({ moment: at }) => at),
   { title: 'Asked for', of: ({ isRequested }) => (isRequested ? 'at once' : 'as planned') },
   { title: 'State', of: ({ state }) => badge(state, deliveryKinds[state] ?? 'plain'), text: ({ state }) => state },
   { title: 'Reason', of: ({ reason }) => reasonText(reason) },
   { title: 'Attempts', of: ({ attempts }) => attempts, isNumber: true },
-  { title: 'Ended', of: ({ finishedAt }) => moment(finishedAt, 'not yet'), text: ({ finishedAt }) => finishedAt ?? '' },
+  timeColumn('Ended', ({ finishedAt }) => finishedAt, 'not yet'),
 ];
 
 customElements.define('studio-tenant-reports', TenantReportsScreen);

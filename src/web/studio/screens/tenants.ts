@@ -1,7 +1,7 @@
 /** The tenants: what each has, and what an operator can do about it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
-import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
+import { badge, type Column, confirmed, type Filter, link, list, moment, timeColumn } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { tenantLabel, tenantLink, tenantText } from '../base/tenant-names.js';
@@ -83,12 +83,8 @@ class TenantsScreen extends Screen<Data> {
       text: ({ usage }) => String(usage.mints),
       isNumber: true,
     },
-    {
-      title: 'Last login',
-      of: ({ usage }) => moment(usage.lastMintAt, 'none'),
-      text: ({ usage }) => usage.lastMintAt ?? 'none',
-    },
-    { title: 'Since', of: ({ createdAt }) => moment(createdAt), text: ({ createdAt }) => createdAt },
+    timeColumn('Last login', ({ usage }) => usage.lastMintAt, 'none'),
+    timeColumn('Since', ({ createdAt }) => createdAt),
   ];
 
   #one(tenant: Tenant, use: readonly TenantUse[]): TemplateResult {
@@ -161,7 +157,7 @@ const copyColumns: readonly Column<Copy>[] = [
     text: ({ templateVersion }) => templateVersion ?? '',
   },
   { title: 'Step', of: ({ step }) => badge(step, step === 'ready' ? 'good' : 'warn'), text: ({ step }) => step },
-  { title: 'Verified', of: ({ verifiedAt }) => moment(verifiedAt), text: ({ verifiedAt }) => verifiedAt ?? '' },
+  timeColumn('Verified', ({ verifiedAt }) => verifiedAt),
 ];
 
 /** What its users asked for: tokens of all time from the audit, queries of this process. */

@@ -1,7 +1,7 @@
 /** The guest tokens that are in use, and how to end them. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole, type OperationAnswer } from '../base/api.js';
-import { type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
+import { type Column, confirmed, type Filter, list, timeColumn } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
 import { tenantLabel, tenantLink, tenantText } from '../base/tenant-names.js';
 
@@ -72,13 +72,9 @@ const columns: readonly Column<Token>[] = [
     of: ({ clientId }) => tenantLink(clientId),
     text: ({ clientId }) => tenantText(clientId),
   },
-  { title: 'Made', of: ({ createdAt }) => moment(createdAt), text: ({ createdAt }) => createdAt },
-  { title: 'Ends', of: ({ expiresAt }) => moment(expiresAt, 'never'), text: ({ expiresAt }) => expiresAt ?? 'never' },
-  {
-    title: 'Last used',
-    of: ({ lastUsedAt }) => moment(lastUsedAt, 'not yet'),
-    text: ({ lastUsedAt }) => lastUsedAt ?? 'not yet',
-  },
+  timeColumn('Made', ({ createdAt }) => createdAt),
+  timeColumn('Ends', ({ expiresAt }) => expiresAt, 'never'),
+  timeColumn('Last used', ({ lastUsedAt }) => lastUsedAt, 'not yet'),
 ];
 
 customElements.define('studio-tokens', TokensScreen);
