@@ -30,7 +30,13 @@ import { createKey, rotateKey } from '../studio/keys.js';
 import { createLink } from '../studio/login-links.js';
 import { createOperatorKey, endOperatorKey, listOperatorKeys } from '../studio/operator-keys.js';
 import { endSessions, listSessions } from '../studio/people.js';
-import { listSigningKeys, listSlowQueries, readPlan, readSystemCommand } from '../studio/process-commands.js';
+import {
+  listSigningKeys,
+  listSlowQueries,
+  readAnswerHistory,
+  readPlan,
+  readSystemCommand,
+} from '../studio/process-commands.js';
 import { listSchedules, pauseSchedule, resumeSchedule } from '../studio/schedules.js';
 import { searchCommand } from '../studio/search.js';
 import { listUploads } from '../studio/uploads.js';
@@ -60,7 +66,7 @@ export const gatewayCommands = [
 
 /** Those that Studio has alone. */
 export const studioCommands = [
-  ...[readSystemCommand, listSlowQueries, readPlan, listSigningKeys],
+  ...[readSystemCommand, listSlowQueries, readAnswerHistory, readPlan, listSigningKeys],
   ...[listSchedules, pauseSchedule, resumeSchedule],
   ...[listSessions, endSessions, createKey, rotateKey, searchCommand, listUploads],
   ...[openView, previewMetric, describeMetric],

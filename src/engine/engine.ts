@@ -137,8 +137,14 @@ const createReads = (parts: Parts, signal: RequestSignal | undefined): Reads => 
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
-    const work = (database: Database) => answer({ ...parts, database }, bounded, running);
-    const answered = await refuseAborted(signal, gone(asked), () => use(asked, work));
+    let hasRun = false;
+    const ran = (): void => {
+      hasRun = true;
+    };
+    const work = (database: Database) => answer({ ...parts, database, ran }, bounded, running);
+    const answering = () => refuseAborted(signal, gone(asked), () => use(asked, work));
+    const of = { ...ownerOf(asked.question), dashboardId: asked.question.shownOn ?? null, ran: () => hasRun };
+    const answered = await (watch === undefined ? answering() : watch.answer(of, answering, signal));
     watch?.asked(ownerOf(asked.question), answered.rows.length);
     return markCut(answered, asked);
   };
@@ -248,7 +254,8 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   return { ...question, definition };
 };
 
-type Place = Parts & { readonly database: Database };
+/** `ran` is called before a query runs at the database. */
+type Place = Parts & { readonly database: Database; readonly ran?: () => void };
 
 const ownerOf = ({ dataAppId, tenant }: Pick<MetricQuestion, 'dataAppId' | 'tenant'>) => ({
   dataAppId,
@@ -281,8 +288,10 @@ const runOf =
       sql: statements.page.sql,
       explain: explained(place, question, statements.page),
     };
-    const make = (ended: AbortSignal | undefined) =>
-      watch === undefined ? read(ended) : watch.run(watched, () => read(ended), ended);
+    const make = (ended: AbortSignal | undefined) => {
+      place.ran?.();
+      return watch === undefined ? read(ended) : watch.run(watched, () => read(ended), ended);
+    };
     return rows.load({ question, plan, statements, page }, make, signal);
   };
 

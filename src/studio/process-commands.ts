@@ -12,7 +12,7 @@ import {
 } from '../gateway/common/admin-command.js';
 import { hasRole } from '../model/person.js';
 import type { LiveEngine } from '../model/query/live.js';
-import type { ClientUse, QueryNote, ReadQueries } from '../model/query/watch.js';
+import type { AnswerHistory, ClientUse, QueryNote, ReadQueries } from '../model/query/watch.js';
 import { Refusal } from '../model/refusal.js';
 import type { ReadSigningKeys, SigningKeys } from '../model/signing-keys.js';
 
@@ -94,6 +94,22 @@ export const listSlowQueries = declareCommand(
   },
 );
 
+/** How answers ended tells of rows, so it is for those who may see data. */
+export const readAnswerHistory = declareCommand(
+  'answer-history',
+  z.strictObject({
+    clientId: z.string().min(1).max(255).optional().describe('A tenant. Left out: all.'),
+    dashboardId: z.string().min(1).max(255).optional().describe('A dashboard of a tenant. Left out: all.'),
+  }),
+  written<AnswerHistory>(),
+  { ...readBy(...readers), reads: 'outcomes' },
+  {
+    title: 'Read how questions were answered',
+    description:
+      'Reads how long answers took in the last day, what failed and what was kept, over time and by tenant and dashboard, as this process counted it.',
+  },
+);
+
 export const readPlan = declareCommand(
   'read-plan',
   z.strictObject({ id: z.string().min(1).max(200) }),
@@ -144,6 +160,7 @@ export const processCommands = ({ readSystem, queries, readSigningKeys }: Proces
   }),
   adminCommand(listSigningKeys, async () => readSigningKeys()),
   adminCommand(listSlowQueries, async (_, by) => slowQueries(queries, by)),
+  adminCommand(readAnswerHistory, async (of) => queries.history(of)),
   adminCommand(readPlan, async ({ id }) => {
     const plan = await queries.plan(id);
     if (plan !== null) return { plan };

@@ -71,6 +71,57 @@ describe('what is remembered', () => {
     expect(watch.read()).toMatchObject({ clients: [], slowest: [], finished: [], failed: [] });
   });
 
+  it('how answers were given over time, by tenant and dashboard, and nothing of one that is forgotten', async () => {
+    const [time, duration] = [clock(), timing()];
+    const watch = createQueryWatch(time, duration);
+    const give = (clientId: string, dashboardId: string, ms: number, hasRun: boolean, failure?: unknown) =>
+      watch.answer({ dataAppId: 'app', clientId, dashboardId, ran: () => hasRun }, async () => {
+        duration.now.ms += ms;
+        if (failure !== undefined) throw failure;
+      });
+    for (let each = 0; each < 19; each += 1) await give('a', 'sales', 10, false);
+    await give('a', 'sales', 1000, true);
+    await expect(give('b', 'sales', 5, true, new Error('with the name of a tenant in it'))).rejects.toThrow();
+    time.set.at += 600_000;
+    await give('b', 'costs', 100, true);
+    const { steps, tenants, dashboards } = watch.history({});
+    expect(steps.map(({ answers, kept, failed }) => [answers, kept, failed])).toEqual([
+      [20, 19, 1],
+      [1, 0, 0],
+    ]);
+    const [first] = steps;
+    for (const [shown, true_] of [
+      [first?.p50, 10],
+      [first?.p95, 10],
+      [steps[1]?.p95, 100],
+    ])
+      expect(Math.abs((shown ?? 0) - (true_ ?? 0))).toBeLessThanOrEqual((true_ ?? 0) / 10);
+    expect(tenants).toMatchObject([
+      { clientId: 'a', answers: 20 },
+      { clientId: 'b', answers: 1, failed: 1 },
+    ]);
+    expect(tenants[1]?.freshAt).toEqual(time.now());
+    expect(dashboards.map(({ dashboardId, answers }) => [dashboardId, answers])).toEqual([
+      ['sales', 20],
+      ['costs', 1],
+    ]);
+    expect(watch.history({ clientId: 'b', dashboardId: 'costs' }).steps).toMatchObject([{ answers: 1 }]);
+    expect(watch.history({ clientId: 'c' }).steps).toEqual([]);
+    expect(JSON.stringify(watch.history({}))).not.toContain('name of a tenant');
+    watch.forget('app', 'a');
+    expect(watch.history({}).tenants).toMatchObject([{ clientId: 'b' }]);
+    time.set.at += 87_000_000;
+    expect(watch.history({})).toMatchObject({ steps: [], tenants: [], dashboards: [] });
+  });
+
+  it('answers of more tenants than a step tells apart as a number without names', async () => {
+    const watch = createQueryWatch(clock(), timing());
+    for (let each = 0; each < 300; each += 1)
+      await watch.answer({ dataAppId: 'app', clientId: `t${each}`, dashboardId: 'd', ran: () => true }, async () => 1);
+    const { steps, tenants, others } = watch.history({});
+    expect([steps[0]?.answers, tenants.length, others]).toEqual([300, 50, 100]);
+  });
+
   it('no query that its callers gave up', async () => {
     const { watch } = watchOf();
     const gone = new AbortController();
@@ -79,6 +130,9 @@ describe('what is remembered', () => {
       throw gone.signal.reason;
     };
     await expect(watch.run(asked('a'), work, gone.signal)).rejects.toThrow();
+    const of = { dataAppId: 'app', clientId: 'a', dashboardId: 'd', ran: () => true };
+    await expect(watch.answer(of, work, gone.signal)).rejects.toThrow();
+    expect(watch.history({}).steps).toEqual([]);
     expect(watch.read()).toMatchObject({ clients: [], failed: [] });
   });
 });

@@ -135,6 +135,7 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'read-plan': fc.record({ id: name('queryId') }),
   'read-system': fc.constant({}),
   'list-slow-queries': fc.constant({}),
+  'answer-history': fc.constant({}),
   revoke: fc.oneof(
     fc.record({ by: fc.constant('tenant'), tenant: gone, reason }),
     fc.record({ by: fc.constant('user'), subject: fc.constant('nobody'), issuer: fc.constant('host'), reason }),

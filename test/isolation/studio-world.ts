@@ -175,6 +175,7 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
     queries: {
       read: () => ({ since: now, clients: [], slowest: [], finished: [], failed: [] }),
       plan: async () => null,
+      history: () => ({ since: now, stepMinutes: 10, steps: [], tenants: [], dashboards: [], others: 0 }),
     },
   });
   const begin = beginning({ log });

@@ -331,6 +331,7 @@ test('every command answers what it declares, and nothing else', async () => {
   const authored = { view, dashboardId: 'board--acme', definition: { ...definition, dimensions: [], measures } };
   for (const name of ['metric-statement', 'metric-preview']) await run(name, authored);
   const { slowest } = await run('list-slow-queries');
+  await run('answer-history');
   await run('read-plan', { id: slowest[0].id });
   for (const name of ['read-system', 'signing-keys', 'schedules-list', 'uploads-list']) await run(name);
   await run('studio-sessions-list');

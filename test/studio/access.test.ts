@@ -204,6 +204,7 @@ test('a command whose answer tells of rows or claims needs access to data beside
   const telling = Object.entries(commandRules).filter(([, { reads }]) => needsData(reads));
   expect(telling.map(([name]) => name).toSorted()).toEqual([
     ...[
+      'answer-history',
       'audit-export',
       'audit-search',
       'key-create',
@@ -367,6 +368,17 @@ describe('the queries', () => {
       failed: null,
     });
     expect((await ask(headers, 'POST', plan, '{"id":"1"}')).status).toBe(403);
+  });
+
+  test('over time are told to nobody without data: how answers ended tells of rows of a tenant', async () => {
+    const history = '/studio/commands/answer-history';
+    const { data } = (await (await read('support', history)).json()) as { data: object };
+    expect(data).toMatchObject({ tenants: [{ clientId: 'acme', failed: 1 }] });
+    for (const role of studioRoles) {
+      const headers = await server.as(personWith([role], false, `blind-${role}`));
+      expect((await ask(headers, 'POST', history)).status).toBe(403);
+    }
+    expect((await read('policyAdmin', history)).status).toBe(403);
   });
 
   test('the queries that are no longer remembered have no plan', async () => {

@@ -15,7 +15,7 @@ import type { MetricDefinition } from '../../src/model/dashboard/metric.js';
 import type { AuthorCaller, Caller } from '../../src/model/guest/caller.js';
 import type { IssuerToken, Person, StudioSession } from '../../src/model/person.js';
 import type { Clock } from '../../src/model/ports.js';
-import type { QueryNote } from '../../src/model/query/watch.js';
+import type { AnswerHistory, QueryNote } from '../../src/model/query/watch.js';
 import { Refusal } from '../../src/model/refusal.js';
 import type { WatchedSchedule } from '../../src/model/schedule/schedule.js';
 import type { Callable } from '../../src/platform/http/interface/callable.js';
@@ -127,6 +127,14 @@ const someQuery: QueryNote = {
 };
 
 const someUse = { dataAppId: 'app', clientId: 'acme', questions: 2, queries: 3, rows: 4, ms: 15, failed: 1 };
+
+const someFigures = { answers: 4, kept: 3, failed: 1, p50: 5, p95: 9 };
+
+const someHistory: AnswerHistory = {
+  ...{ since: new Date(0), stepMinutes: 10, others: 0, dashboards: [] },
+  steps: [{ at: new Date(0), ...someFigures }],
+  tenants: [{ clientId: 'acme', freshAt: null, ...someFigures }],
+};
 
 /** Its user is named by an address. */
 export const someSchedule: WatchedSchedule = {
@@ -298,6 +306,7 @@ export const startStudioServer = async (
         failed: [{ ...someQuery, id: '2' }],
       }),
       plan: async (id) => (id === '1' ? 'Seq Scan' : null),
+      history: () => someHistory,
     },
   };
   const schedules = {

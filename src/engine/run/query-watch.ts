@@ -6,6 +6,7 @@ import type { Clock } from '../../model/ports.js';
 import type { ClientUse, QueryNote, ReadQueries } from '../../model/query/watch.js';
 import { Refusal } from '../../model/refusal.js';
 import { systemTiming, type Timing } from '../../platform/work/time.js';
+import { createAnswerHistory } from './answer-history.js';
 
 /** Who asked, and what runs at the database. */
 export type Watched = {
@@ -20,9 +21,16 @@ export type Watched = {
 
 type Owner = Pick<Watched, 'dataAppId' | 'clientId'>;
 
+type Answering = Owner & { readonly dashboardId: string | null; readonly ran: () => boolean };
+
 export type QueryWatch = ReadQueries & {
   /** Counts a question, wherever its rows came from. */
   readonly asked: (owner: Owner, rows: number) => void;
+  /**
+   * Runs the work that answers a question, and notes how long its reader waited. `ran` tells afterwards whether it cost a
+   * query of its own. What its caller gave up is not noted.
+   */
+  readonly answer: <R>(of: Answering, work: () => Promise<R>, signal?: AbortSignal | undefined) => Promise<R>;
   /** Runs the work, and notes its duration and its failure. What its callers gave up is no failure. */
   readonly run: <R extends { readonly rows: readonly unknown[] }>(
     of: Watched,
@@ -110,6 +118,7 @@ const createBook = (clock: Clock, timing: Timing) => {
 export const createQueryWatch = (clock: Clock, timing: Timing = systemTiming): QueryWatch => {
   const since = clock.now();
   const { counts, slowest, finished, failed, add } = createBook(clock, timing);
+  const answers = createAnswerHistory(clock);
   const read = (notes: typeof slowest): readonly Kept[] => notes.read(clock.now().getTime());
   return {
     read: () => {
@@ -128,6 +137,20 @@ export const createQueryWatch = (clock: Clock, timing: Timing = systemTiming): Q
       count.questions += 1;
       count.rows += rows;
     },
+    history: answers.read,
+    answer: async ({ ran, ...of }, work, signal) => {
+      const startedMs = timing.nowMs();
+      const note = (isFailed: boolean): void =>
+        answers.note({ ...of, ms: timing.nowMs() - startedMs, isKept: !ran(), isFailed });
+      try {
+        const answered = await work();
+        note(false);
+        return answered;
+      } catch (error) {
+        if (signal?.aborted !== true) note(true);
+        throw error;
+      }
+    },
     run: async (of, work, signal) => {
       const startedMs = timing.nowMs();
       try {
@@ -142,7 +165,7 @@ export const createQueryWatch = (clock: Clock, timing: Timing = systemTiming): Q
     forget: (dataAppId, clientId) => {
       const isMeant = (owner: Owner) =>
         owner.dataAppId === dataAppId && (clientId === null || owner.clientId === clientId);
-      for (const part of [counts, slowest, finished, failed]) part.forget(isMeant);
+      for (const part of [counts, slowest, finished, failed, answers]) part.forget(isMeant);
     },
   };
 };

@@ -197,6 +197,8 @@ export type MetricQuestion = {
   readonly tenant: TenantScope;
   /** Data app of the caller. Cached answers are never shared between data apps. */
   readonly dataAppId: string;
+  /** The dashboard that shows the answer, for what operators count. Decides no row, and is no part of a cache's key. */
+  readonly shownOn?: string | undefined;
   /**
    * Epoch of the data app's client when the caller was authenticated. Answers cached under another epoch are not found.
    */

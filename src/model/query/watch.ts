@@ -43,8 +43,41 @@ export type WatchedQueries = {
   readonly failed: readonly QueryNote[];
 };
 
+/** How questions were answered. Times are those of the reader: in the queue, at the database, or from what is kept. */
+export type AnswerFigures = {
+  readonly answers: number;
+  /** Answers that cost no query of their own. */
+  readonly kept: number;
+  readonly failed: number;
+  /** Milliseconds, estimated within 10 %, of what was answered. Null: nothing was. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+};
+
+/** `freshAt`: when rows were last read from the database. Null: never in this time. */
+export type TenantFigures = AnswerFigures & { readonly clientId: string | null; readonly freshAt: Date | null };
+export type DashboardFigures = AnswerFigures & { readonly dashboardId: string | null; readonly freshAt: Date | null };
+
+/** Narrows the answers to one tenant, one dashboard, or both. */
+export type AnswersOf = { readonly clientId?: string | undefined; readonly dashboardId?: string | undefined };
+
+export type AnswerHistory = {
+  /** When this process started to count, or a day ago. */
+  readonly since: Date;
+  readonly stepMinutes: number;
+  /** Each step of time in which something was asked, the earliest first. */
+  readonly steps: readonly (AnswerFigures & { readonly at: Date })[];
+  /** Those with the most answers, at most 50. */
+  readonly tenants: readonly TenantFigures[];
+  readonly dashboards: readonly DashboardFigures[];
+  /** Answers of the same time whose tenant and dashboard are no longer told apart. */
+  readonly others: number;
+};
+
 export type ReadQueries = {
   readonly read: () => WatchedQueries;
+  /** The answers of the last day, as this process gave them. */
+  readonly history: (of: AnswersOf) => AnswerHistory;
   /** The database's plan of a query that is remembered, without values. Null: it is not. */
   readonly plan: (id: string) => Promise<string | null>;
 };

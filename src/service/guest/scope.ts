@@ -231,6 +231,7 @@ export const enforcedQuestion = async (
   definition = metric.definition,
 ): Promise<MetricQuestion> => ({
   ...(await openSource(store, grant, opened)),
+  shownOn: opened.dashboard.externalDashboardId,
   definition,
   ...(definition === metric.definition ? {} : { readBefore: dimensionTables(metric.definition) }),
   conditions: unnamed(() => enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone })).map(

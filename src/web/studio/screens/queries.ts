@@ -1,19 +1,33 @@
-/** What queries took: the slowest and the failed ones of a day, with the database's plan, and the numbers of each tenant. */
+/** How questions were answered over the last day, and what queries took: the slowest and the failed ones, with the database's plan. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { type AnswerHistory, answerCharts, keptShare } from '../base/answer-charts.js';
 import { type Answer, StudioError } from '../base/api.js';
-import { badge, type Column, type Filter, list, openDialog, timeColumn, when } from '../base/kit.js';
+import {
+  addressChoice,
+  badge,
+  type Column,
+  type Filter,
+  list,
+  openDialog,
+  timeColumn,
+  timeZone,
+  when,
+} from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
 import { listTenants, neverMinted, type Tenant } from '../base/tenants.js';
+import '../parts/answer-charts.js';
 
 type Queries = Answer<'list-slow-queries'>;
 type Note = Queries['slowest'][number];
 export type TenantUse = Omit<Queries['clients'][number], 'dataAppId'>;
 
 const noTenant = 'no tenant';
+const noDashboard = 'no dashboard';
 const views = [
-  { path: undefined, title: 'Slowest' },
+  { path: undefined, title: 'Over time' },
+  { path: 'slowest', title: 'Slowest' },
   { path: 'failed', title: 'Failed' },
   { path: 'tenants', title: 'By tenant' },
 ] as const;
@@ -26,7 +40,8 @@ const inSeconds = (ms: number): string =>
   `${(ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })}\u00a0s`;
 const whole = (value: number | undefined): string => value?.toLocaleString() ?? '';
 
-type Data = Queries & { readonly tenants: readonly Tenant[] };
+/** `history`: null for those who may not see data, and on the other views. */
+type Data = Queries & { readonly tenants: readonly Tenant[]; readonly history: AnswerHistory | null };
 type Row = TenantUse & Tenant['usage'];
 
 const useless = { questions: 0, queries: 0, rows: 0, ms: 0, failed: 0 };
@@ -44,27 +59,85 @@ const rowsOf = ({ clients, tenants }: Data): readonly Row[] => {
 
 class QueriesScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
-    const [view] = this.place.rest;
-    const [queries, tenants] = await Promise.all([
+    const view = this.#shown;
+    const { query } = this.place;
+    const [clientId, dashboardId] = [query.get('tenant') ?? undefined, query.get('dashboard') ?? undefined];
+    const of = {
+      ...(clientId === undefined ? {} : { clientId }),
+      ...(dashboardId === undefined ? {} : { dashboardId }),
+    };
+    const [queries, tenants, history] = await Promise.all([
       this.api.command('list-slow-queries', {}, signal),
       view === 'tenants' ? listTenants(this.api, signal) : [],
+      view === undefined ? this.api.command('answer-history', of, signal) : null,
     ]);
-    return { ...queries, tenants };
+    return { ...queries, tenants, history };
+  }
+
+  /** How answers ended tells of rows: without access to data, the page begins with the slowest queries. */
+  get #shown(): string | undefined {
+    return this.place.rest[0] ?? (this.api.session.person.seesData ? undefined : 'slowest');
+  }
+
+  protected override needsLoad(before: QueriesScreen['place'] | undefined): boolean {
+    const isOther = (name: string): boolean => before?.query.get(name) !== this.place.query.get(name);
+    return super.needsLoad(before) || (this.#shown === undefined && (isOther('tenant') || isOther('dashboard')));
   }
 
   protected override content(queries: Data): TemplateResult {
-    const [view] = this.place.rest;
+    const view = this.#shown;
+    const own = views.filter(({ path }) => path !== undefined || this.api.session.person.seesData);
     return html`<div class="head"><h1>Queries</h1>
-        <p>What the databases ran since ${when(queries.since)}, as this process saw it. Lists have the last day.</p>
+        <p>As the process counted it that answers this page, since it started at ${when(queries.since)} (${timeZone}), for a day at most.</p>
         <span class="gap"></span>
         <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
       <nav class="tabs" aria-label="Queries">
-        ${views.map(
+        ${own.map(
           ({ path, title }) =>
             html`<a href=${addressOf('queries', path === undefined ? [] : [path])} aria-current=${path === view ? 'page' : nothing}>${title}</a>`,
         )}
       </nav>
-      ${this.#view(queries, view)}`;
+      ${queries.history === null ? this.#view(queries, view) : this.#overTime(queries.history)}`;
+  }
+
+  #overTime(history: AnswerHistory): TemplateResult {
+    const { query } = this.place;
+    const tenants = history.tenants.map((of) => ({ ...of, name: tenantTextOf(of) }));
+    const dashboards = history.dashboards.map((of) => ({ ...of, name: of.dashboardId ?? noDashboard }));
+    const chosen = (name: string): string => query.get(name) ?? '';
+    const choices = (all: readonly (readonly [string | null, string])[], name: string) => {
+      const known = all.filter((one): one is readonly [string, string] => one[0] !== null);
+      const own = known.some(([value]) => value === chosen(name)) ? [] : [[chosen(name), chosen(name)] as const];
+      return [['', 'All'] as const, ...known, ...own.filter(([value]) => value !== '')];
+    };
+    return html`<div class="toolbar narrowing">
+        ${addressChoice(
+          'tenant',
+          'Tenant',
+          choices(
+            tenants.map(({ clientId, name }) => [clientId, name]),
+            'tenant',
+          ),
+          chosen('tenant'),
+        )}
+        ${addressChoice(
+          'dashboard',
+          'Dashboard',
+          choices(
+            dashboards.map(({ dashboardId }) => [dashboardId, dashboardId ?? '']),
+            'dashboard',
+          ),
+          chosen('dashboard'),
+        )}
+      </div>
+      ${
+        history.steps.length === 0
+          ? html`<div class="empty"><h2>Nothing was asked yet</h2><p>Charts appear when somebody opens a dashboard.</p></div>`
+          : html`<studio-answer-charts .charts=${answerCharts(history, tenants, dashboards)}></studio-answer-charts>
+            <p class="soft">Each step is ${history.stepMinutes} minutes. Times are those of the reader of a dashboard, without the way over the network.${history.others === 0 ? '' : ` ${whole(history.others)} answers are counted without tenant and dashboard.`}</p>
+            <section class="card"><h2>By tenant</h2>${list({ name: 'tenants', rows: tenants, columns: tenantFigures, query, searchName: 'tenant-search', empty: '' })}</section>
+            <section class="card"><h2>By dashboard</h2>${list({ name: 'dashboards', rows: dashboards, columns: dashboardFigures, query, searchName: 'dashboard-search', empty: '' })}</section>`
+      }`;
   }
 
   #view(data: Data, view: string | undefined): TemplateResult {
@@ -144,6 +217,41 @@ const failureColumn: Column<Note> = {
   of: ({ failure }) => badge(failure ?? '', 'bad'),
   text: ({ failure }) => failure ?? '',
 };
+
+const percent = (share: number | null): string =>
+  share?.toLocaleString(undefined, { style: 'percent', maximumFractionDigits: 0 }) ?? '';
+const milliseconds = (ms: number | null): string => (ms === null ? '' : `${ms.toLocaleString()}\u00a0ms`);
+
+type FigureRow = AnswerHistory['tenants'][number] | AnswerHistory['dashboards'][number];
+
+/** `freshAt`: how old the newest rows can be that were read. */
+const figures: readonly Column<FigureRow>[] = [
+  { title: 'Answers', of: ({ answers }) => whole(answers), isNumber: true },
+  { title: 'From kept answers', of: (row) => percent(keptShare(row)), isNumber: true },
+  {
+    title: 'Failed',
+    of: ({ failed }) => (failed === 0 ? '0' : badge(whole(failed), 'bad')),
+    text: ({ failed }) => String(failed),
+    isNumber: true,
+  },
+  { title: 'Half within', of: ({ p50 }) => milliseconds(p50), isNumber: true },
+  { title: '95 % within', of: ({ p95 }) => milliseconds(p95), isNumber: true },
+  timeColumn('Rows last read', ({ freshAt }) => freshAt, 'not in this time'),
+];
+
+const tenantFigures: readonly Column<AnswerHistory['tenants'][number]>[] = [
+  { title: 'Tenant', of: tenantOf, text: tenantTextOf },
+  ...figures,
+];
+
+const dashboardFigures: readonly Column<AnswerHistory['dashboards'][number]>[] = [
+  {
+    title: 'Dashboard',
+    of: ({ dashboardId }) => (dashboardId === null ? noDashboard : html`<code>${dashboardId}</code>`),
+    text: ({ dashboardId }) => dashboardId ?? noDashboard,
+  },
+  ...figures,
+];
 
 const useColumns: readonly Column<Row>[] = [
   { title: 'Tenant', of: tenantOf, text: tenantTextOf },
