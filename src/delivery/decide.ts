@@ -110,6 +110,7 @@ const readFor = async (
 
 const grantedOf = (deciding: Deciding, passage: Passage): Granted => ({
   to: passage.to,
+  tenantName: passage.right.tenantName,
   read: async (delivery, signal) => {
     try {
       return await readFor(deciding, passage, delivery, signal);

@@ -10,6 +10,8 @@ export type PostedText = {
   readonly scheduleId: string;
   readonly scheduleName: string;
   readonly clientId: string;
+  /** Of the texts for people: JSON has the id alone. Left out: the id. */
+  readonly tenantName?: string | undefined;
   readonly dashboardId: string;
   readonly dashboardName: string;
   readonly dashboardUrl: string | null;
@@ -58,11 +60,12 @@ const asCode = (text: string): string => `\`${plainLine(text).replaceAll('`', "'
 /** Slack reads `<` as the beginning of a link or of a mention, wherever it is. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-const slackBody = ({ scheduleName, clientId, dashboardName, dashboardUrl, alert, language }: PostedText): string => {
+const slackBody = (posted: PostedText): string => {
+  const { scheduleName, clientId, tenantName, dashboardName, dashboardUrl, alert, language } = posted;
   const speech = speechOf(language);
   const { text } = speech;
   const label = text(alert === null ? 'Report' : titles[kindOf(alert)]);
-  const value = `${asCode(scheduleName)} (${asCode(dashboardName)}, ${asCode(clientId)})`;
+  const value = `${asCode(scheduleName)} (${asCode(dashboardName)}, ${asCode(tenantName ?? clientId)})`;
   const lines = [
     text('{label}: {value}', { label, value }),
     ...(alert === null ? [] : sentencesOf(alert, speech, asCode)),

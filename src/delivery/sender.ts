@@ -43,6 +43,8 @@ export type Refused = {
 export type Granted = {
   /** Where the message goes. */
   readonly to: { readonly address: string } | { readonly channel: Channel };
+  /** What people call the tenant. Left out: its id is all that is known. */
+  readonly tenantName?: string | undefined;
   /** Reads the report as this recipient reads it. Rejects if that fails; a later attempt may succeed. */
   readonly read: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Report | Silence | Question | Refused>;
   /** Whether the right still holds. Asked after reading, just before the message leaves. */
@@ -226,7 +228,12 @@ const mailTo = async (options: SenderOptions, address: string, delivery: Claimed
   return handToMailer(options, address, delivery, { ...messageOf({ ...texts, ...report, brand }), attachments });
 };
 
-const postTo = async (options: SenderOptions, channel: Channel, delivery: ClaimedDelivery, report: Report) => {
+const postTo = async (
+  options: SenderOptions,
+  { channel, tenantName }: { readonly channel: Channel } & Pick<Granted, 'tenantName'>,
+  delivery: ClaimedDelivery,
+  report: Report,
+) => {
   const { schedule, moment, id } = delivery;
   const { id: scheduleId, name: scheduleName, format, openedId: dashboardId } = schedule;
   const { dashboardName, dashboardUrl, language, alert } = report;
@@ -234,6 +241,7 @@ const postTo = async (options: SenderOptions, channel: Channel, delivery: Claime
     scheduleId,
     scheduleName,
     clientId: schedule.owner.clientId,
+    tenantName,
     dashboardId,
     dashboardName,
     dashboardUrl,
@@ -265,7 +273,7 @@ const send = async (
     return ask(options, to.address, delivery, report);
   }
   const ending = await ('channel' in to
-    ? postTo(options, to.channel, delivery, report)
+    ? postTo(options, { channel: to.channel, tenantName: granted.tenantName }, delivery, report)
     : mailTo(options, to.address, delivery, report));
   // Only what was told is known: a check whose message did not arrive is made again.
   return ending.state === 'sent' ? { ...ending, found: report.found } : ending;

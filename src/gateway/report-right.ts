@@ -10,6 +10,7 @@ import { noLimits } from './authenticate/limits.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps, nobody } from './embed-token.js';
 import { type Grant, rolesOf } from './policy/decide.js';
+import type { Policy } from './policy/policy.js';
 import { noteNothing, type Recipients } from './recipients.js';
 
 /** Refusals that say that there is no right. Any other failure may be over at the next attempt. */
@@ -27,7 +28,21 @@ type Options = {
   readonly requestAudit: Pick<RequestAudit, 'minted'>;
 };
 
+/** How long a message to a channel waits for the name of its tenant. */
+const namesWaitMs = 2_000;
+
 const grantsNothing = { channels: new Map(), scheduling: new Map(), roles: [] };
+
+/** The tenant's name, as its own users may know it. */
+const nameOf = async (
+  { tenantNames }: Pick<EmbedTokenSteps, 'tenantNames'>,
+  policy: Policy | undefined,
+  clientId: string,
+): Promise<Pick<ReportRight, 'tenantName'>> => {
+  if (policy === undefined) return {};
+  await tenantNames.load(policy, [clientId], namesWaitMs);
+  return { tenantName: tenantNames.ofSession(policy, [clientId])[0]?.name };
+};
 
 export const createFindReportRight =
   ({ steps, recipients, requestAudit }: Options): FindReportRight =>
@@ -35,12 +50,14 @@ export const createFindReportRight =
     const session = await recipients.find(subject);
     if (session === undefined || session.userIdentifier !== subject.userIdentifier) return null;
     let granted: Pick<Grant, 'channels' | 'scheduling'> & Pick<ReportRight, 'roles'> = grantsNothing;
+    let policy: Policy | undefined;
     const own: EmbedTokenSteps = {
       ...steps,
       identity: () => session,
       limits: noLimits,
       noteSession: noteNothing,
       policy: (...asked) => {
+        [policy] = asked;
         const grant = steps.policy(...asked);
         granted = { ...grant, roles: rolesOf(asked[0], session) };
         return grant;
@@ -57,5 +74,6 @@ export const createFindReportRight =
     }
     const { token }: EmbedTokenAnswer = JSON.parse(outcome.body);
     const { channels, scheduling, roles } = granted;
-    return { token, claims: session.claims, channels, scheduling, roles };
+    const named = channels.size === 0 ? {} : await nameOf(steps, policy, subject.clientId);
+    return { token, claims: session.claims, channels, scheduling, roles, ...named };
   };

@@ -146,6 +146,14 @@ describe('what a channel gets', () => {
     expect(outside.join('')).not.toMatch(/evil|@here|channel/);
   });
 
+  test('the text for Slack calls a tenant by its name, and the JSON by its id', () => {
+    const named = { ...text, tenantName: 'Los Angeles `International`' };
+    const written = (kind: string) => postingOf({ kind } as Channel, named);
+    expect(JSON.parse(written('slack')).text).toContain("`Los Angeles 'International'`");
+    expect(JSON.parse(written('webhook')).data.tenant).toBe('LAX');
+    expect(written('webhook')).not.toContain('International');
+  });
+
   test('the text for Slack has dates as the metric writes them, and the JSON has them as they are', () => {
     const at = ['2001-04-01T00:00:00'];
     const dates = [{ grain: 'month' }] as const;

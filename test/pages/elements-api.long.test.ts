@@ -83,6 +83,18 @@ describe.skipIf(!hasChromium())('the interface of the elements', { timeout: 60_0
     await until(isAbove).toBe(true);
   });
 
+  it('says on paper as of when, in which time zone, and what the filters are', async () => {
+    await call(`host.mount('guestlist-dashboard', {});
+      Object.assign(document.querySelector('guestlist-dashboard'), { token: 'guest-LAX-1', dashboardId: 'delays--LAX', printing: true });`);
+    await settled();
+    await page.getByText(/^As of .+ \(.+\)$/).waitFor();
+    const cover = page.locator('guestlist-dashboard .printed li');
+    expect(await cover.count()).toBeGreaterThan(0);
+    expect((await cover.allTextContents()).every((text) => text === 'No filters set' || text.includes(': '))).toBe(
+      true,
+    );
+  });
+
   it('reflects what the page sets, but never a token', async () => {
     await call(`host.mount('guestlist-dashboard', {});
       const made = document.querySelector('guestlist-dashboard');

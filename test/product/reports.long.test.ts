@@ -32,6 +32,8 @@ describe.skipIf(!existsSync(chromium))('a report of the product', () => {
     expect([file?.contentType, file?.content.subarray(0, 5).toString()]).toEqual(['application/pdf', '%PDF-']);
     const text = execFileSync('pdftotext', ['-', '-'], { input: file?.content, encoding: 'utf8' });
     expect(text).toContain(name);
+    // The cover says as of when, in which time zone.
+    expect(text).toMatch(/As of \w+ \d+, \d{4} at \d+:\d\d [AP]M \([\w/]+\)/);
     const unsubscribe = /List-Unsubscribe:\s+<https:\/\/numbers\.example\.com([^>]+)>/.exec(raw)?.[1] ?? '';
     expect((await get(`${product.url}${unsubscribe}`)).status).toBe(200);
     const form = { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) };

@@ -46,6 +46,8 @@ export type ReportRight = {
   /** What the user may send to others of the tenant now, as in a grant. */
   readonly scheduling: ReadonlyMap<string, readonly string[]>;
   readonly roles: readonly string[];
+  /** What people call the tenant, for messages to a channel. Left out: the name is not known, or the policy hides it. */
+  readonly tenantName?: string | undefined;
 };
 
 /**

@@ -411,13 +411,16 @@ export class GuestlistDashboard extends EmbedElement {
     void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('.arrange')?.focus());
   };
 
-  /** What a reader of the paper cannot see on it: filters and moment. */
+  /** The cover of the paper, below the heading: as of when, in which time zone, and what the filters are. */
   #printed(notes: readonly string[]): TemplateResult {
-    const moment = new Intl.DateTimeFormat(this.view.format.language, {
-      dateStyle: 'long',
-      timeStyle: 'long',
-    });
-    return html`<div class="printed quiet">${[...notes, moment.format(new Date())].map((note) => html`<div>${note}</div>`)}</div>`;
+    const { language, text } = this.view.format;
+    const written = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short' });
+    const zone = written.resolvedOptions().timeZone;
+    const filters = notes.length === 0 ? [text('No filters set')] : notes;
+    return html`<div class="printed">
+      <p>${text('As of {moment} ({zone})', { moment: written.format(new Date()), zone })}</p>
+      <ul class="quiet">${filters.map((note) => html`<li>${note}</li>`)}</ul>
+    </div>`;
   }
 
   #tile({ tile, place }: PlacedTile): TemplateResult {

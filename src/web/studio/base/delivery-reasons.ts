@@ -3,10 +3,16 @@ import { findMailFault, mailFaultText } from '../../../model/schedule/mail-fault
 
 /** What the reasons mean, for people who do not know the words of the interface. */
 const reasons: Readonly<Record<string, string>> = {
-  'no-right': 'the user may not have it in this tenant',
-  'no-address': 'the login names no allowed address',
+  'no-right':
+    'the user may not have it in this tenant: the policy grants no such dashboard, or isAllowEmailReports or isEnableDownloadMetrics is off',
+  'no-address': 'the login names no allowed address: see mail.addressClaim and mail.allowedDomains',
   'no-recipients': 'nobody has the role',
-  'no-channel': 'the policy does not grant the channel, or there is none',
+  'no-right-to-share': 'its author may no longer send it to others: see scheduling in the policy',
+  'not-confirmed': 'the address is not confirmed yet: its owner was asked by mail',
+  'no-channel': 'the policy does not grant the channel, or the configuration has none of this name',
+  muted: 'the user muted it',
+  'mail-unanswered': 'the mail server did not answer whether it took it',
+  'attempts-used-up': 'every attempt failed: see mail.attempts',
   'nothing-to-tell': 'no breach began or ended',
   'quiet-hours': 'nothing was checked in the quiet hours',
   'metric-changed': 'the tenant’s metric no longer has the measure',

@@ -3,7 +3,7 @@ import { type GuestData, type GuestInput, type GuestRoute, requestOf } from '../
 import type { Answer, Api, CommandInput, View } from './api.js';
 import { withoutFolders } from './card-words.js';
 import { forgetOfOthers } from './tab-owner.js';
-import { tenantText } from './tenant-names.js';
+import { tenantName, tenantText } from './tenant-names.js';
 
 export type Viewer = Pick<CommandInput<'view-open'>, 'clientId' | 'claims' | 'at'> & {
   /** What the user's session calls the user. */
@@ -115,5 +115,5 @@ export const whoSees = ({ clientId, claims, name, roles }: Viewer): string => {
 /** A user in few words. */
 export const nameOf = ({ clientId, claims }: Viewer): string => {
   const roles = Array.isArray(claims.roles) ? ` (${claims.roles.join(', ')})` : '';
-  return `${tenantText(clientId)} · ${claims.sub}${roles}`;
+  return `${claims.sub}${roles} · ${tenantName(clientId) ?? clientId}`;
 };
