@@ -6,9 +6,10 @@ import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { hostMade, type Metric } from '../../src/model/dashboard/metric.js';
 import { withTenancySettings } from '../../src/model/datamart/datamart.js';
 import type { ClientId } from '../../src/model/datamart/tenant.js';
+import type { Condition } from '../../src/model/filter/filter.js';
 import { enforcedConditions, noRestrictions } from '../../src/model/guest/conditions.js';
 import { rlsVariablesOf } from '../../src/model/guest/rls-conditions.js';
-import { earlierQuestion } from '../../src/model/query/comparison.js';
+import { earlierQuestion, withCourse } from '../../src/model/query/comparison.js';
 import {
   byClients,
   catalogOf,
@@ -124,5 +125,22 @@ describe('the earlier value of a comparison', () => {
     const asked = { ...question('unused', mart, 'None', definition, { conditions }), movable: [chosen] };
     const earlier = earlierQuestion({ ...asked, conditions });
     expect(earlier?.question.conditions).toEqual([enforced, range('2024-02-01', '2024-03-01')]);
+  });
+
+  it("reaches back for a course by the guest's range, and never leaves the token's range", async () => {
+    const comparison = { column: columnRef('orders.day'), grain: 'month', periods: 2 } as const;
+    const definition = { ...counted, chart: { type: 'singleValue' as const }, comparison };
+    const read = async (conditions: readonly Condition[], movable: readonly Condition[]) => {
+      const reads: (readonly Condition[])[] = [];
+      const asked = { ...question('unused', mart, 'None', definition, { conditions }), conditions, movable };
+      await withCourse(async (one) => {
+        reads.push(one.conditions);
+        return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
+      })(asked);
+      return reads;
+    };
+    expect(await read([enforced, chosen], [chosen])).toContainEqual([enforced, range('2023-05-01', '2024-05-01')]);
+    // The token's own range is no choice of the guest's: nothing else is read.
+    expect(await read([enforced], [])).toEqual([[enforced]]);
   });
 });

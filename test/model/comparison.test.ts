@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Comparison, VisualDefinition } from '../../src/model/dashboard/metric.js';
 import type { Condition, Predicate } from '../../src/model/filter/filter.js';
 import { movePeriods } from '../../src/model/filter/period.js';
-import { earlierQuestion } from '../../src/model/query/comparison.js';
+import { earlierQuestion, withCourse } from '../../src/model/query/comparison.js';
 import type { MetricQuestion } from '../../src/model/query/engine.js';
 
 describe('a date some periods away', () => {
@@ -83,12 +83,12 @@ const definition: VisualDefinition = {
   limit: null,
 };
 
-const ask = (
+const asked = (
   conditions: readonly Condition[],
   movable: readonly Condition[] = conditions,
   parts: Partial<VisualDefinition> = {},
 ) =>
-  earlierQuestion({
+  ({
     definition: { ...definition, ...parts },
     conditions,
     movable,
@@ -96,7 +96,53 @@ const ask = (
     sort: null,
     limit: 5,
     offset: 2,
-  } as unknown as MetricQuestion);
+  }) as unknown as MetricQuestion;
+const ask = (...given: Parameters<typeof asked>) => earlierQuestion(asked(...given));
+const askCourse = async (...given: Parameters<typeof asked>): Promise<MetricQuestion | undefined> => {
+  const questions: MetricQuestion[] = [];
+  await withCourse(async (question) => {
+    questions.push(question);
+    return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
+  })(asked(...given));
+  return questions.find(({ definition: { dimensions } }) => dimensions.length > 0);
+};
+
+describe('the question for a course', () => {
+  test('reaches twelve periods back, by the grain, and keeps every other condition', async () => {
+    const state = on('state', { kind: 'oneOf', values: ['CA'] });
+    const enforced = on('day', { kind: 'range', from: '2024-02-15', to: null, toIsExclusive: true });
+    const chosen = on('day', march);
+    const course = await askCourse([state, enforced, chosen], [state, chosen]);
+    expect(course?.conditions).toEqual([state, enforced, on('day', { ...march, from: '2023-04-01' })]);
+    expect(course?.definition).toMatchObject({
+      dimensions: [{ name: 'period', column: column('day'), grain: 'month' }],
+      sort: [{ name: 'period', direction: 'ASC' }],
+      limit: null,
+    });
+  });
+
+  test('counts an end that the range includes as the end of its day', async () => {
+    const inclusive = on('day', { kind: 'range', from: '2024-03-01', to: '2024-03-31', toIsExclusive: false });
+    expect((await askCourse([inclusive]))?.conditions).toMatchObject([{ predicate: { from: '2023-04-01' } }]);
+  });
+
+  test.each<readonly [string, readonly Condition[], Partial<VisualDefinition>]>([
+    ['two periods', [on('day', { ...march, to: '2024-05-01' })], {}],
+    ['a part of a period', [on('day', { ...march, from: '2024-03-02' })], {}],
+    ['two conditions on the column', [on('day', march), on('day', march)], {}],
+    ['another chart', [on('day', march)], { chart: { type: 'gauge' } }],
+    ['a condition on the measure', [on('day', march)], { having: { measure: 'n', predicate: march } as never }],
+    ['a value of all time', [], {}],
+  ])('is not asked for %s', async (_, conditions, parts) => {
+    expect(await askCourse(conditions, conditions, parts)).toBeUndefined();
+  });
+
+  test('has a name for its periods that no measure has', async () => {
+    const measures = [{ name: 'period', aggregate: 'COUNT' as const }];
+    const course = await askCourse([on('day', march)], undefined, { measures });
+    expect(course?.definition.dimensions.map(({ name }) => name)).toEqual(['period_']);
+  });
+});
 
 describe('the earlier question', () => {
   test('has the range of the column earlier, and every other condition as it is', () => {

@@ -108,6 +108,8 @@ const inkOf = (card: Locator): Promise<{ colours: number; ink: number }> =>
     return { colours: seen.size, ink: ink / (data.length / 4) };
   });
 
+const until = <T>(read: () => Promise<T>, about: string) => expect.poll(read, { message: about, timeout: 30_000 });
+
 const run = promisify(execFile);
 const hasPoppler = spawnSync('pdftotext', ['-v']).error === undefined;
 
@@ -194,6 +196,47 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
     const script = await fetch(`${product.url}/elements.js`).then((answer) => answer.arrayBuffer());
     expect(gzipSync(script).byteLength).toBeLessThanOrEqual(41 * 1024);
   });
+
+  /** Chooses the first mark of the card, as a reader does: a value of a table by pointer, a mark of a chart by keyboard. */
+  const choose = async (page: Page, card: Locator, type: ChartType): Promise<void> => {
+    if (type === 'table' || type === 'pivotTable') return card.locator('tbody button').first().click();
+    await card.getByRole('application').focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+  };
+
+  test('a click on each type filters the others, shows its choice, says so in words, and is undone by a second or by Escape', () =>
+    visit('light', { viewport: { width: 1280, height: 900 } }, async (page) => {
+      const chips = page.getByRole('group', { name: 'Filters from charts' }).getByRole('button');
+      const markedOf = (card: Locator) => card.locator('.marked').allTextContents();
+      for (const type of chartTypes) {
+        const card = cardOf(page, type);
+        // One number has no mark, and a bucket of distances stands in no other card.
+        if (type === 'singleValue' || type === 'gauge' || type === 'histogram') continue;
+        for (const undo of ['click', 'Escape'] as const) {
+          await choose(page, card, type);
+          await until(() => chips.count(), type).toBe(1);
+          const label = (await chips.textContent())?.trim() ?? '';
+          await until(() => markedOf(card), type).toEqual([`Filters the other charts: ${label}`]);
+          // Every other card says whether it is filtered.
+          const words = await page.locator('.marked').allTextContents();
+          expect(words, type).toHaveLength(chartTypes.length);
+          expect(words.filter((each) => each === `Filtered by ${label}`).length, type).toBeGreaterThan(0);
+          if (type === 'table' || type === 'pivotTable') {
+            expect(await card.locator('button[aria-pressed="true"]').count(), type).toBeGreaterThan(0);
+            expect(await card.locator('tr.faded').count(), type).toBeGreaterThan(0);
+          }
+          if (undo === 'click') await choose(page, card, type);
+          else {
+            // The first ends the walk of the keyboard, where there is one.
+            if (type !== 'table' && type !== 'pivotTable') await page.keyboard.press('Escape');
+            await page.keyboard.press('Escape');
+          }
+          await until(() => chips.count(), type).toBe(0);
+          await until(() => page.locator('.marked').count(), type).toBe(0);
+        }
+      }
+    }));
 
   test('each type is drawn, on a page that refuses HTML from text', () =>
     visit('light', { viewport: { width: 1280, height: 900 } }, async (page) => {

@@ -91,15 +91,41 @@ describe('the earlier value', () => {
       { metricId, dashboardId: 'one', metricFilter: december },
       stays,
     );
-    const [now, earlier] = asked;
-    expect(asked).toHaveLength(2);
+    const [now, earlier, course] = asked;
+    expect(asked).toHaveLength(3);
     const onDay = ({ column }: MetricQuestion['conditions'][number]) => column.columnName === 'day';
-    expect(earlier?.conditions.filter((condition) => !onDay(condition))).toEqual(
-      now?.conditions.filter((condition) => !onDay(condition)),
-    );
+    for (const other of [earlier, course]) {
+      expect(other?.conditions.filter((condition) => !onDay(condition))).toEqual(
+        now?.conditions.filter((condition) => !onDay(condition)),
+      );
+      expect(other?.conditions).toHaveLength(3);
+      expect([other?.tenant, other?.datamart]).toEqual([now?.tenant, now?.datamart]);
+    }
     expect(now?.conditions).toHaveLength(3);
-    expect(earlier?.conditions).toHaveLength(3);
-    expect([earlier?.tenant, earlier?.datamart]).toEqual([now?.tenant, now?.datamart]);
+  });
+
+  test('ends a course of the same client, which keeps what the token keeps', async () => {
+    const courseOf = async (params: Params, metricFilter: Record<string, string> = december) => {
+      const query = { metricId, dashboardId: 'one', metricFilter };
+      const { answer } = await queryGuestMetric(world.deps)(await world.mint(params), query, stays);
+      return answer.course?.map(({ at, value }) => [at, Number(value)]);
+    };
+    const [october, november, now] = [
+      ['2023-10-01', 1],
+      ['2023-11-01', 3],
+      ['2023-12-01', 2],
+    ];
+    expect(await courseOf({})).toEqual([october, november, now]);
+    expect(await courseOf({}, {})).toEqual([october, november, now]);
+    // Neither the rows of other clients nor those that the token keeps from the guest.
+    expect(await courseOf({ rlsSettings: [{ metricId, values: { shop: 's2' } }] })).toEqual([
+      ['2023-11-01', 1],
+      ['2023-12-01', 1],
+    ]);
+    const since = { appFilters: [{ metricId, values: { Day: '2023-11-15 - 2023-12-31' } }] };
+    expect(await courseOf(since)).toEqual([['2023-11-01', 2], now]);
+    // Two months are no one period of the comparison.
+    expect(await courseOf({}, { Day: '2023-11-01 - 2023-12-31' })).toBeUndefined();
   });
 
   test('stands beside a preview, and in the answer for the host', async () => {

@@ -13,7 +13,7 @@ import {
 import { sameColumn } from '../datamart/datamart.js';
 import type { Moment } from '../filter/date-range.js';
 import type { Condition, Predicate, Scalar } from '../filter/filter.js';
-import { movePeriods, type Period } from '../filter/period.js';
+import { isStartOf, movePeriods, type Period } from '../filter/period.js';
 import { readFilterValue } from '../filter/value.js';
 import type { MetricAnswer, MetricQuestion } from './engine.js';
 import { datedPredicate } from './relative.js';
@@ -152,7 +152,92 @@ export const withCompletePeriod = (question: MetricQuestion, moment: Moment): Me
   };
 };
 
+/** `dimension`: the periods' name in the answer. `starts`: of the periods, the value's own last. */
+type CourseQuestion = Earlier & { readonly dimension: string; readonly starts: readonly string[] };
+
+/** How many periods a course has at most, the value's own among them. */
+const coursePeriods = 12;
+
+/**
+ * The question for the course of a single value: the same measure in each period up to the value's own. Undefined if
+ * no comparison applies, or the value is not that of exactly one period of its grain. As in the earlier question, only
+ * movable conditions on the comparison's column reach further back; a metric whose comparison names a hidden column is
+ * never shown, so that no period of one is.
+ */
+const courseQuestion = (question: MetricQuestion): CourseQuestion | undefined => {
+  const earlier = earlierQuestion(question);
+  const { definition, movable = [] } = question;
+  if (earlier === undefined || definition.kind !== 'visual' || definition.comparison === undefined) return undefined;
+  const { column, grain } = definition.comparison;
+  const tests = testsOn(question, definition, definition.comparison);
+  const isShown = definition.chart.type === 'singleValue' && definition.having === undefined;
+  if (!isShown || lastComplete[grain] === undefined || tests.length !== 1) return undefined;
+  const chosen = question.conditions.find((one) => movable.includes(one) && sameColumn(one.column, column));
+  const reach = chosen && reachOf(datedPredicate(chosen.predicate, question.today), grain);
+  if (reach === undefined) return undefined;
+  const dimension = { name: freeName(definition), column, grain };
+  return {
+    ...{ measure: earlier.measure, dimension: dimension.name, starts: reach.starts },
+    question: {
+      ...earlier.question,
+      definition: {
+        ...definition,
+        ...{ dimensions: [dimension], comparison: undefined, calculations: [], limit: null },
+        measures: definition.measures.filter(({ name }) => name === earlier.measure),
+        sort: [{ name: dimension.name, direction: 'ASC' as const }],
+      },
+      conditions: question.conditions.map((one) => (one === chosen ? { ...one, predicate: reach.predicate } : one)),
+      movable: [],
+      comparedFrom: undefined,
+    },
+  };
+};
+
+/** The starts of the course's periods, the last of which is exactly what the predicate keeps, and the predicate of all. */
+const reachOf = (
+  predicate: Predicate,
+  grain: Period,
+): { readonly starts: readonly string[]; readonly predicate: Predicate } | undefined => {
+  if (predicate.kind !== 'range' || typeof predicate.from !== 'string' || typeof predicate.to !== 'string') {
+    return undefined;
+  }
+  const { from } = predicate;
+  const to = predicate.toIsExclusive ? predicate.to : movePeriods(predicate.to, 'day', 1);
+  if (!isStartOf(from, grain) || to === undefined || movePeriods(from, grain, 1) !== to) return undefined;
+  const starts = Array.from({ length: coursePeriods }, (_, at) => movePeriods(from, grain, at + 1 - coursePeriods));
+  const known = starts.filter((start) => start !== undefined);
+  return { starts: known, predicate: { ...predicate, from: known[0] ?? from } };
+};
+
+/** A name that no measure has. */
+const freeName = ({ measures }: VisualDefinition): string => {
+  let name = 'period';
+  while (measures.some((measure) => measure.name === name)) name += '_';
+  return name;
+};
+
 type Query = (question: MetricQuestion) => Promise<MetricAnswer>;
+
+/** As `compared`, with the course of a single value: for answers that a card shows. */
+export const withCourse =
+  (query: Query): Query =>
+  async (question) => {
+    const course = courseQuestion(question);
+    if (course === undefined) return compared(query)(question);
+    const [answer, { rows, columns }] = await Promise.all([compared(query)(question), query(course.question)]);
+    // Amounts of several currencies are no one course.
+    const isMixed = answer.rows.length > 1 || columns.some(({ currencyColumn }) => currencyColumn !== undefined);
+    if (isMixed) return answer;
+    const { measure, dimension, starts } = course;
+    const values = new Map(rows.map((row) => [dayIn(row[dimension]), row[measure] ?? null]));
+    values.set(dayIn(starts.at(-1)), answer.rows[0]?.[measure] ?? null);
+    const first = starts.findIndex((start) => (values.get(dayIn(start)) ?? null) !== null);
+    if (first < 0) return answer;
+    return { ...answer, course: starts.slice(first).map((at) => ({ at, value: values.get(dayIn(at)) ?? null })) };
+  };
+
+/** The day of a date, which the answer may write with a time. */
+const dayIn = (date: unknown): string => String(date).split(/[T ]/, 1)[0] ?? '';
 
 /** Returns the same query with `comparisonValue` in the answer if the metric's comparison applies. */
 export const compared =

@@ -300,6 +300,8 @@ export type MetricAnswer = {
   readonly comparisonValue?: Cell | undefined;
   /** Set if the value is that of the last complete period: its first day. */
   readonly comparedFrom?: string | undefined;
+  /** Of a single value with a comparison: the measure in each period up to the value's own, from the earliest. */
+  readonly course?: readonly { readonly at: string; readonly value: Cell }[] | undefined;
 };
 
 /** A metric's rows in batches. The cells of a row are in the order of `columns`. */

@@ -11,7 +11,7 @@ import { assertDefines } from '../../model/guest/access.js';
 import type { AuthorCaller } from '../../model/guest/caller.js';
 import type { GuestQuery, MetricReply } from '../../model/guest/view.js';
 import type { Clock } from '../../model/ports.js';
-import { compared } from '../../model/query/comparison.js';
+import { withCourse } from '../../model/query/comparison.js';
 import type { Engine, MetricQuestion, RequestSignal } from '../../model/query/engine.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
@@ -75,7 +75,7 @@ export const previewAuthoredMetric =
   async (caller: AuthorCaller, command: AuthoredMetric, signal: AbortSignal): Promise<MetricReply> => {
     const startedMs = deps.clock.now().getTime();
     const { metric, question } = await open(deps, caller, command);
-    const answer = await explained(compared(deps.engine.until(signal).query)(question));
+    const answer = await explained(withCourse(deps.engine.until(signal).query)(question));
     return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - startedMs };
   };
 

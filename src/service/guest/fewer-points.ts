@@ -2,7 +2,7 @@
 import { mayShowFewerPoints } from '../../model/dashboard/chart.js';
 import type { Metric } from '../../model/dashboard/metric.js';
 import type { GuestQuery } from '../../model/guest/view.js';
-import { compared } from '../../model/query/comparison.js';
+import { withCourse } from '../../model/query/comparison.js';
 import type {
   AnswerColumn,
   Cell,
@@ -25,7 +25,7 @@ export const fewerPoints = (
   { definition: { chart } }: Metric,
   { query, stream }: Pick<Reads, 'query' | 'stream'>,
 ): ((question: MetricQuestion) => Promise<MetricAnswer>) => {
-  const plain = compared(query);
+  const plain = withCourse(query);
   if (maxPoints === undefined || limit !== undefined || offset !== undefined) return plain;
   if (!mayShowFewerPoints(chart.type)) return plain;
   return async (question) => {

@@ -7,7 +7,7 @@ import { type GuestDefinition, isWhole } from '../../model/guest/metric.js';
 import type { GuestQuery, MetricReply } from '../../model/guest/view.js';
 import type { Clock } from '../../model/ports.js';
 import { withMeasureNumbers } from '../../model/query/answer-columns.js';
-import { compared } from '../../model/query/comparison.js';
+import { withCourse } from '../../model/query/comparison.js';
 import type { ReadEngine } from '../../model/query/engine.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
@@ -76,7 +76,7 @@ export const previewGuestMetric =
     const { dashboardFilter, metricFilter, sort, limit, offset } = command;
     const query = { metricId: metric.metricId, dashboardFilter, metricFilter, sort, limit, offset };
     const target = { opened, metric, dashboards: [opened.dashboard] };
-    const ask = compared(guestReads(deps.engine, signal, target).query);
+    const ask = withCourse(guestReads(deps.engine, signal, target).query);
     const answer = await ask(await questionFor(deps.store, grant, target, query, started));
     const columns = withMeasureNumbers(answer.columns, metric.definition);
     const timeTakenInMs = deps.clock.now().getTime() - started.getTime();

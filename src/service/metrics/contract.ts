@@ -1,6 +1,7 @@
 /** Operation 16: a metric's data for the host's backend. */
 import { z } from 'zod';
 import type { BackendQuery, MetricReply } from '../../model/guest/view.js';
+import { numberOf } from '../../model/query/numbers.js';
 import type { Encoded } from '../../platform/http/interface/callable.js';
 import { filterValues, identifier, limits, scalar } from '../../platform/http/interface/fields.js';
 import { noError, operation } from '../../platform/http/interface/operation.js';
@@ -28,6 +29,12 @@ export const metricAnswer = z
       .optional()
       .describe(
         'If the metric has a comparison and no filter bounds its dates: the value is that of the last complete period, which starts here.',
+      ),
+    course: z
+      .array(z.object({ at: z.string(), value: z.number().nullable() }))
+      .optional()
+      .describe(
+        'Of a single value with a comparison, if the value is that of one period: the same measure in each of up to 12 periods, the last of which is the value’s. Null: that period has no value.',
       ),
     totalRecords: z.number().describe('Number of rows before `limit` and `offset`.'),
     truncated: z
@@ -96,6 +103,13 @@ const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
   return Number.isFinite(value) ? { comparisonValue: value } : {};
 };
 
+/** The course, where all of its values are numbers. */
+const courseOf = ({ course }: MetricReply['answer']) => {
+  if (course === undefined) return {};
+  const values = course.map(({ at, value }) => ({ at, value: numberOf(value) }));
+  return values.some(({ value }, index) => value === null && course[index]?.value !== null) ? {} : { course: values };
+};
+
 type Column = Encoded<typeof metricAnswer>['metaData']['columns'][number];
 
 const encodeColumn = (column: MetricReply['answer']['columns'][number]): Column => {
@@ -120,6 +134,7 @@ export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): E
     timeTaken: timeTakenInMs,
     ...comparisonOf(answer),
     ...(answer.comparedFrom === undefined ? {} : { comparedFrom: answer.comparedFrom }),
+    ...courseOf(answer),
     totalRecords: answer.totalRecords,
     ...(answer.isTruncated === true ? { truncated: true as const } : {}),
     ...(answer.others === undefined ? {} : { others: answer.others }),

@@ -288,6 +288,8 @@ const isColumn = (value: unknown): value is AnswerColumn => isRecord(value) && t
 const isOthersPart = (value: unknown): value is NonNullable<MetricAnswer['others']> =>
   isRecord(value) && typeof value.name === 'string' && typeof value.rows === 'number';
 const isOption = (value: unknown): value is GuestOption => isRecord(value) && typeof value.label === 'string';
+const isCoursePoint = (value: unknown): value is { at: string; value: number | null } =>
+  isRecord(value) && typeof value.at === 'string' && (value.value === null || typeof value.value === 'number');
 const isRow = (value: unknown): value is MetricAnswer['rows'][number] => isRecord(value);
 
 const dashboardIn = ({ data }: Record<string, unknown>) => (isDashboard(data) ? data : undefined);
@@ -306,6 +308,7 @@ export const answerIn = ({
   truncated,
   comparisonValue,
   comparedFrom,
+  course,
   points,
   others,
 }: Record<string, unknown>): MetricAnswer | undefined => {
@@ -323,6 +326,7 @@ export const answerIn = ({
       : {}),
     ...(typeof comparisonValue === 'number' || comparisonValue === null ? { comparisonValue } : {}),
     ...(typeof comparedFrom === 'string' ? { comparedFrom } : {}),
+    ...(Array.isArray(course) && course.every(isCoursePoint) ? { course } : {}),
     ...(isOthersPart(others) ? { others: { name: others.name, rows: others.rows } } : {}),
   });
 };

@@ -2,7 +2,7 @@
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Pivot } from './pivot.js';
-import type { RowWindow } from './table-view.js';
+import { isOutside, type Markable, markButton, type RowWindow } from './table-view.js';
 
 export const pivotStyles = css`
   .pivot th[scope='row'] {
@@ -46,10 +46,14 @@ export const pivotStyles = css`
 `;
 
 /** `label` is the table's accessible name. `onScroll` is for long tables, of which a window is drawn. */
-type PivotLook = { readonly label: string; readonly onScroll?: () => void };
+type PivotLook = { readonly label: string; readonly onScroll?: () => void } & Markable;
 
 /** The table with all rows, or with those of a window. */
-export const pivotView = (pivot: Pivot, { label, onScroll }: PivotLook, window?: RowWindow): TemplateResult => html`
+export const pivotView = (
+  pivot: Pivot,
+  { label, onScroll, ...marks }: PivotLook,
+  window?: RowWindow,
+): TemplateResult => html`
   <div class=${window === undefined ? 'scroll pivot' : 'scroll pivot windowed'} tabindex="0" role="region" aria-label=${label} @scroll=${onScroll}>
     <table aria-rowcount=${window === undefined ? nothing : pivot.heads.length + pivot.rows.length}>
       <thead>
@@ -60,13 +64,13 @@ export const pivotView = (pivot: Pivot, { label, onScroll }: PivotLook, window?:
           </tr>`,
         )}
       </thead>
-      ${window === undefined ? html`<tbody>${pivot.rows.map((_, at) => bodyRow(pivot, at))}</tbody>` : windowed(pivot, window)}
+      ${window === undefined ? html`<tbody>${pivot.rows.map((_, at) => bodyRow(pivot, marks, at))}</tbody>` : windowed(pivot, marks, window)}
     </table>
   </div>
 `;
 
 /** Gaps stand for the rows that are not drawn. The total is always drawn: it stays at the foot. */
-const windowed = (pivot: Pivot, { first, last, rowHeight }: RowWindow): TemplateResult => {
+const windowed = (pivot: Pivot, marks: Markable, { first, last, rowHeight }: RowWindow): TemplateResult => {
   const hasTotal = pivot.rows.at(-1)?.kind === 'total';
   const count = pivot.rows.length - (hasTotal ? 1 : 0);
   const end = Math.min(last, count);
@@ -81,11 +85,11 @@ const windowed = (pivot: Pivot, { first, last, rowHeight }: RowWindow): Template
     <tbody>${repeat(
       drawn,
       (at) => at,
-      (at) => bodyRow(pivot, at, true),
+      (at) => bodyRow(pivot, marks, at, true),
     )}</tbody>
     ${gap(count - end)}
     <tbody class="widest" aria-hidden="true">${widestRow(pivot)}</tbody>
-    ${hasTotal ? html`<tbody>${bodyRow(pivot, count, true)}</tbody>` : null}`;
+    ${hasTotal ? html`<tbody>${bodyRow(pivot, marks, count, true)}</tbody>` : null}`;
 };
 
 const widest = new WeakMap<Pivot, readonly string[]>();
@@ -108,17 +112,19 @@ const widestRow = (pivot: Pivot): TemplateResult => {
 };
 
 /** A label that repeats the one above is shown to screen readers only. Sums have one label, and no heading without text. */
-const bodyRow = ({ rows, heads }: Pivot, place: number, isWindowed = false): TemplateResult | null => {
+const bodyRow = ({ rows, heads }: Pivot, marks: Markable, place: number, isWindowed = false): TemplateResult | null => {
   const [row, above] = [rows[place], rows[place - 1]];
   if (row === undefined) return null;
   const { kind, labels, cells } = row;
   const isRepeated = (at: number) =>
     kind === 'row' && above?.kind === 'row' && at < labels.length - 1 && above.labels[at] === labels[at];
-  return html`<tr class=${kind} aria-rowindex=${isWindowed ? heads.length + place + 1 : nothing}>
+  const { value } = row;
+  const isFaded = value !== undefined && isOutside(value, marks.chosen);
+  return html`<tr class=${isFaded ? `${kind} faded` : kind} aria-rowindex=${isWindowed ? heads.length + place + 1 : nothing}>
     ${labels.map((text, at) =>
       text === '' && kind !== 'row'
         ? html`<td></td>`
-        : html`<th scope="row">${isRepeated(at) ? html`<span class="sr">${text}</span>` : text}</th>`,
+        : html`<th scope="row">${isRepeated(at) ? html`<span class="sr">${text}</span>` : at === 0 && value !== undefined ? markButton(text, value, marks) : text}</th>`,
     )}
     ${cells.map((text) => html`<td class="number">${text}</td>`)}
   </tr>`;

@@ -1,6 +1,6 @@
 /** A pivot table: some dimensions down, others across, with subtotals and totals where values combine. Pure. */
 import type { Combine, GuestChart } from '../../model/guest/view.js';
-import type { AnswerColumn, MetricAnswer } from '../../model/query/engine.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { Text } from '../../model/texts/text.js';
 import { type Format, numberOf, numbersOf, titleOf } from '../base/format.js';
 import { columnsOf, combineOf, labelOf, measureText, overlapNote, type Row } from './model/columns.js';
@@ -11,6 +11,8 @@ export type PivotRow = {
   readonly kind: 'row' | 'group' | 'total';
   readonly labels: readonly string[];
   readonly cells: readonly string[];
+  /** Of the first label, if marks are of its column; undefined: none can be chosen here. */
+  readonly value?: Cell | undefined;
 };
 
 export type Pivot = {
@@ -80,6 +82,7 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
       text: format.text,
       isCut,
       canTotal: measures.some((each) => combinedBy(each) !== undefined),
+      marked: columnsOf(answer, chart).dimensions[0]?.name,
     }),
     notes: notesOf(answer, keys.length - kept.length, format),
   };
@@ -175,19 +178,25 @@ type RowSettings = {
   readonly cellsOf: (rows: readonly Row[]) => readonly string[];
   readonly text: Text;
   readonly canTotal: boolean;
+  /** The column that marks are of. */
+  readonly marked: string | undefined;
   readonly isCut: boolean;
 };
 
 const rowsOf = (
   all: readonly Row[],
-  { down, textOf, keyOf, cellsOf, text, canTotal, isCut }: RowSettings,
+  { down, textOf, keyOf, cellsOf, text, canTotal, isCut, marked }: RowSettings,
 ): readonly PivotRow[] => {
   const labelsOf = (rows: readonly Row[]) => (rows[0] === undefined ? [] : textOf(rows[0], down));
+  const isMarked = marked !== undefined && down[0]?.name === marked;
   const isGrouped = down.length > 1 && canTotal;
   const groups = isGrouped ? [...groupBy(all, (row) => keyOf(row, down.slice(0, 1))).values()] : [all];
   const rows = groups.flatMap((group): readonly PivotRow[] => {
     const inside = [...groupBy(group, (row) => keyOf(row, down)).values()].map(
-      (held): PivotRow => ({ kind: 'row', labels: labelsOf(held), cells: cellsOf(held) }),
+      (held): PivotRow => ({
+        ...{ kind: 'row', labels: labelsOf(held), cells: cellsOf(held) },
+        ...(isMarked ? { value: held[0]?.[marked] ?? null } : {}),
+      }),
     );
     if (!isGrouped || inside.length < 2) return inside;
     const labels = [groupName(text, isCut, labelsOf(group)[0] ?? ''), ...down.slice(1).map(() => '')];

@@ -8,6 +8,7 @@ import { baseStyles } from '../base/theme.js';
 import {
   columnsOf,
   grainOf,
+  isTarget,
   labelOf,
   measureText,
   type Row,
@@ -15,6 +16,7 @@ import {
   truncationNote,
   valueLabel,
 } from './model/columns.js';
+import { targetText } from './model/target.js';
 
 const styles = css`
   :host {
@@ -27,6 +29,7 @@ const styles = css`
     align-content: center;
     justify-items: center;
     gap: 8px;
+    min-height: 0;
     text-align: center;
   }
   .single p {
@@ -39,9 +42,13 @@ const styles = css`
     font-weight: 650;
     line-height: 1.1;
     letter-spacing: -0.03em;
+    font-variant-numeric: tabular-nums;
   }
   .value.long {
     font-size: clamp(20px, 11cqi, 44px);
+  }
+  .with-course .value {
+    font-size: clamp(26px, 13cqi, 44px);
   }
   .value.one-of-several {
     font-size: clamp(16px, min(9cqi, 18cqh), 32px);
@@ -61,11 +68,40 @@ const styles = css`
   .change.bad b {
     color: var(--gl-bad);
   }
+  /* The course takes what the words leave: the card has no blank half. */
+  .single.with-course {
+    display: flex;
+    flex-direction: column;
+    justify-content: center;
+    gap: 4px;
+    text-align: start;
+  }
   .spark {
+    flex: 1 1 28px;
     width: 100%;
-    max-width: 420px;
-    height: clamp(28px, 22cqh, 72px);
+    min-height: 28px;
+    max-height: 200px;
     overflow: visible;
+  }
+  .spark:dir(rtl) {
+    transform: scaleX(-1);
+  }
+  @container (min-width: 480px) {
+    .single.with-course {
+      display: grid;
+      grid-template-columns: minmax(min-content, max-content) minmax(0, 1fr);
+      justify-items: start;
+      column-gap: 32px;
+    }
+    .with-course > * {
+      grid-column: 1;
+    }
+    .with-course > .spark {
+      grid-column: 2;
+      grid-row: 1 / span 6;
+      height: 100%;
+      max-height: 120px;
+    }
   }
   .spark path {
     fill: none;
@@ -78,6 +114,11 @@ const styles = css`
     fill: var(--gl-series-1);
     stroke: none;
     opacity: 0.12;
+  }
+  .spark path.target {
+    stroke: var(--gl-muted);
+    stroke-width: 1;
+    stroke-dasharray: 4 4;
   }
   .note {
     font-size: 12.5px;
@@ -97,6 +138,8 @@ type Single = {
   readonly when: string;
   readonly course: readonly (number | null)[];
   readonly measure: string;
+  /** What the value should reach; null: the metric has no target. */
+  readonly target: number | null;
   /** The label of a value that is text, and a date as it is written. */
   readonly label: string | undefined;
 };
@@ -107,7 +150,7 @@ type Single = {
  */
 const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Single => {
   const { dimensions, measures } = columnsOf(answer, chart);
-  const [measure] = measures;
+  const measure = measures.find((each) => !isTarget(chart, each.name)) ?? measures[0];
   const name = measure?.name ?? '';
   const labelled = (value: Cell) => {
     if (measure === undefined) return undefined;
@@ -124,8 +167,9 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
       earlier: answer.comparisonValue,
       period: periodOf(answer, chart, format),
       when,
-      course: [],
+      course: (answer.course ?? []).map(({ value: each }) => numberOf(each)),
       measure: name,
+      target: targetIn(answer.rows[0], chart),
       label: labelled(value),
     };
   }
@@ -141,8 +185,16 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
         : labelOf(before?.[dimension.name], dimension, chart, format),
     course: rows.map((row) => numberOf(row[name])),
     measure: name,
+    target: targetIn(last, chart),
     label: labelled(last?.[name] ?? null),
   };
+};
+
+/** The first of the chart's lines at a value or at a measure of its own. */
+const targetIn = (row: Row | undefined, { lines = [] }: GuestChart): number | null => {
+  const [line] = lines.filter(({ kind }) => kind !== 'average');
+  if (line === undefined || line.kind === 'average') return null;
+  return line.kind === 'value' ? line.value : numberOf(row?.[line.measure]);
 };
 
 /** Without a filter of dates, the value is that of the last complete period. */
@@ -195,17 +247,19 @@ export class SingleValue extends LitElement {
     if (measure?.currencyColumn !== undefined && answer.rows.length > 1) return this.#amounts(measure);
     const hint = numbersInRow(numbersOf(chart, single.measure), measure ?? {}, (other) => answer.rows[0]?.[other]);
     const text = single.label ?? format.measure(single.value, shortened(hint, single.value));
+    const { period, course } = single;
+    if (single.value === null && course.every((value) => value === null)) return this.#empty(period);
     const change = changeOf(single, chart, hint, format);
-    const { period } = single;
-    if (single.value === null && single.course.every((value) => value === null)) return this.#empty(period);
+    const facts = factsOf(single, chart, hint, format);
     // The last period may be among the rows that are missing.
-    const missing = single.course.length === 0 ? null : truncationNote(answer, format);
-    return html`<div class="single">
+    const missing = answer.course !== undefined || course.length === 0 ? null : truncationNote(answer, format);
+    const hasCourse = course.length >= fewestPoints;
+    return html`<div class=${hasCourse ? 'single with-course' : 'single'}>
       <p class=${text.length > shortLength ? 'value long' : 'value'} part="value">${text}</p>
       ${period === null ? null : html`<p class="note quiet">${missing === null ? period : `${period}. ${missing}`}</p>`}
       ${change === null ? null : html`<p class="change ${change.tone}"><b>${change.text}</b> ${change.past}</p>`}
-      ${single.course.length < 3 ? null : sparkline(single.course, sparkName(name, single.course, hint, format))}
-      ${notes.length === 0 ? null : html`<div class="note quiet">${notes.map((note) => html`<p>${note}</p>`)}</div>`}
+      ${[...facts, ...notes].map((note) => html`<p class="note quiet">${note}</p>`)}
+      ${hasCourse ? sparkline(single, sparkName(name, course, hint, format)) : null}
     </div>`;
   }
 
@@ -270,6 +324,25 @@ const sizeOf = (now: number, before: number, hint: NumberHint, format: Format): 
   return `${sign}${format.measure(size / Math.abs(before), { format: 'percent' })}`;
 };
 
+/** Fewer points are no course. */
+const fewestPoints = 3;
+
+/** Whether the value reaches its target, and whether it is the highest or the lowest of its course. */
+const factsOf = (
+  { value, target, course }: Single,
+  chart: GuestChart,
+  hint: NumberHint,
+  format: Format,
+): readonly string[] => {
+  const now = numberOf(value);
+  if (now === null) return [];
+  const reached = target === null ? [] : [targetText(now, target, hint, chart, format)];
+  const others = course.slice(0, -1).filter((each) => each !== null);
+  if (others.length < fewestPoints) return reached;
+  if (others.every((each) => each < now)) return [...reached, format.text('The highest of the values shown')];
+  return others.every((each) => each > now) ? [...reached, format.text('The lowest of the values shown')] : reached;
+};
+
 const sparkName = (name: string, course: readonly (number | null)[], hint: NumberHint, format: Format): string => {
   const known = course.filter((value) => value !== null);
   const [least, most] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))];
@@ -277,9 +350,9 @@ const sparkName = (name: string, course: readonly (number | null)[], hint: Numbe
   return format.text('{name}: {n} values from {min} to {max}', { name: humanise(name), n: course.length, min, max });
 };
 
-/** A line without axes. A missing value breaks it. */
-const sparkline = (course: readonly (number | null)[], label: string): TemplateResult => {
-  const known = course.filter((value) => value !== null);
+/** A line without axes, with the target as a dashed line. A missing value breaks the course. */
+const sparkline = ({ course, target }: Single, label: string): TemplateResult => {
+  const known = [...course, target].filter((value) => value !== null);
   const [least, most] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))];
   const y = (value: number) => (most === least ? 20 : 38 - (36 * (value - least)) / (most - least));
   const x = (at: number) => (200 * at) / (course.length - 1);
@@ -290,6 +363,7 @@ const sparkline = (course: readonly (number | null)[], label: string): TemplateR
   const isWhole = points.every((point) => point !== null);
   return html`<svg class="spark" viewBox="0 0 200 40" preserveAspectRatio="none" role="img" aria-label=${label}>
     ${isWhole ? svg`<path class="area" d=${`${line}L200,40L0,40Z`} />` : null}
+    ${target === null ? null : svg`<path class="target" d=${`M0,${y(target).toFixed(1)}H200`} />`}
     ${svg`<path d=${line} />`}
   </svg>`;
 };

@@ -6,7 +6,7 @@ import type { Format } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
 import { type Pivot, pivotOf } from './pivot.js';
 import { pivotStyles, pivotView } from './pivot-view.js';
-import { type RowWindow, type TableView, tableStyles, tableView } from './table-view.js';
+import { type Markable, type RowWindow, type TableView, tableStyles, tableView } from './table-view.js';
 
 export type PivotContent = {
   readonly answer: MetricAnswer;
@@ -15,7 +15,7 @@ export type PivotContent = {
   readonly name: string;
   /** Says how many of the rows are shown, if not all. */
   readonly missing: string | null;
-};
+} & Markable;
 
 /** The answer has the rows from `offset` on, counted from 0; a whole page has `size` rows. */
 export type Pages = { readonly offset: number; readonly size: number; readonly turnTo: (offset: number) => void };
@@ -157,10 +157,10 @@ export class TableElement extends LitElement {
     return this.isPrinted || rows.length <= mostWhole;
   }
 
-  #pivot(pivot: Pivot, { format, name, missing }: PivotContent): TemplateResult {
+  #pivot(pivot: Pivot, { format, name, missing, onMark, chosen }: PivotContent): TemplateResult {
     const notes = [...(missing === null ? [] : [missing]), ...pivot.notes];
     const label = [format.text('{name}, pivot table', { name }), ...notes].join(', ');
-    return html`${pivotView(pivot, { label, onScroll: this.#look }, this.#isWhole ? undefined : this.drawn)}
+    return html`${pivotView(pivot, { label, onScroll: this.#look, onMark, chosen }, this.#isWhole ? undefined : this.drawn)}
     ${notes.length === 0 ? null : html`<p class="more quiet">${notes.join('. ')}</p>`}`;
   }
 

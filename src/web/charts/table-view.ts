@@ -3,10 +3,11 @@ import { css, html, nothing, svg, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { CellRule, Tone } from '../../model/dashboard/chart.js';
 import type { Sort, TimeGrain } from '../../model/dashboard/metric.js';
-import type { GuestChart } from '../../model/guest/view.js';
+import type { CrossFilter, GuestChart } from '../../model/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import { type Format, numberOf, titleOf } from '../base/format.js';
 import { isOthers } from '../base/others.js';
+import { isChosen } from './model/chosen.js';
 import { datesOf, measureText, valueLabel } from './model/columns.js';
 
 export const tableStyles = css`
@@ -64,6 +65,9 @@ export const tableStyles = css`
     text-align: end;
     white-space: nowrap;
   }
+  tr.faded {
+    opacity: 0.45;
+  }
   tbody tr:hover td {
     background: var(--gl-subtle);
   }
@@ -77,10 +81,14 @@ export const tableStyles = css`
     text-align: inherit;
   }
   th button:hover,
-  td button {
+  tbody button {
     color: var(--gl-accent);
   }
-  td button:hover {
+  td button[aria-pressed='true'],
+  th button[aria-pressed='true'] {
+    font-weight: 650;
+  }
+  tbody button:hover {
     text-decoration: underline;
   }
   .arrow {
@@ -135,6 +143,24 @@ type TableChart = Pick<
   'format' | 'unit' | 'currency' | 'notation' | 'numbers' | 'dates' | 'rules' | 'bars'
 >;
 
+/** What a guest can do with values of the first column. */
+export type Markable = {
+  /** Called with the value that the guest chose. */
+  readonly onMark?: ((value: Cell) => void) | undefined;
+  /** The value that filters the other charts: the rows of others fade. */
+  readonly chosen?: CrossFilter | undefined;
+};
+
+/** Whether another value is chosen. */
+export const isOutside = (value: Cell, chosen: CrossFilter | undefined): boolean =>
+  chosen !== undefined && !isChosen(value, chosen);
+
+/** A value that can be chosen: plain text where nothing can be done with it. */
+export const markButton = (text: string, value: Cell, { onMark, chosen }: Markable): TemplateResult | string =>
+  onMark === undefined || isOthers(value)
+    ? text
+    : html`<button type="button" aria-pressed=${chosen === undefined ? nothing : isChosen(value, chosen) ? 'true' : 'false'} @click=${() => onMark(value)}>${text}</button>`;
+
 export type TableView = {
   readonly answer: MetricAnswer;
   readonly columns: readonly AnswerColumn[];
@@ -149,12 +175,10 @@ export type TableView = {
   readonly label: string;
   readonly sort?: Sort | null;
   readonly onSort?: (name: string) => void;
-  /** Called with a value of the first column that the guest chose. */
-  readonly onMark?: ((value: Cell) => void) | undefined;
   readonly onScroll?: () => void;
   /** Rows before the first of the answer, if the answer is one of several pages. */
   readonly offset?: number | undefined;
-};
+} & Markable;
 
 /** The rows of a long table that are part of the page: from `first` up to, and without, `last`. */
 export type RowWindow = { readonly first: number; readonly last: number; readonly rowHeight: number };
@@ -186,7 +210,7 @@ const countOf = ({ answer, offset }: TableView): number =>
   offset === undefined ? answer.rows.length : answer.totalRecords;
 
 const bodyRow = (cells: Cells, row: Row, at?: number): TemplateResult =>
-  html`<tr aria-rowindex=${at === undefined ? nothing : (cells.offset ?? 0) + at + 2}>
+  html`<tr class=${isOutside(row[cells.columns[0]?.name ?? ''] ?? null, cells.chosen) ? 'faded' : nothing} aria-rowindex=${at === undefined ? nothing : (cells.offset ?? 0) + at + 2}>
     ${cells.columns.map((column, index) => bodyCell(cells, column, row, index))}
   </tr>`;
 
@@ -303,9 +327,8 @@ const writtenOf = ({ measures, chart, format, grainOf }: Cells, column: AnswerCo
 const bodyCell = (view: Cells, column: AnswerColumn, row: Row, index: number): TemplateResult => {
   const value = row[column.name] ?? null;
   const text = valueLabel(value, column) ?? writtenOf(view, column, row);
-  const { onMark } = view;
   return html`<td part="cell" class=${cellClass(column.dataType)}>
-    ${index === 0 && onMark !== undefined && !isOthers(value) ? html`<button type="button" @click=${() => onMark(value)}>${text}</button>` : marked(view, column.name, value, text)}
+    ${index === 0 && view.onMark !== undefined && !isOthers(value) ? markButton(text, value, view) : marked(view, column.name, value, text)}
   </td>`;
 };
 

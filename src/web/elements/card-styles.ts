@@ -98,6 +98,17 @@ export const cardStyles = css`
     gap: 8px;
     color: var(--gl-danger);
   }
+  /* In the margin below the content, which it does not move. */
+  .marked {
+    position: absolute;
+    inset: auto 16px 0;
+    margin: 0;
+    overflow: hidden;
+    font-size: 11px;
+    line-height: 14px;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
   .more {
     margin: 8px 0 0;
     font-size: 12px;

@@ -1,7 +1,8 @@
 /** A card: shows one metric. A failure of its query stays on this card. */
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import type { ChartType } from '../../model/dashboard/chart.js';
 import type { CrossFilter, GuestMetric } from '../../model/guest/view.js';
-import type { Cell, MetricAnswer } from '../../model/query/engine.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import { type GuestClient, GuestError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { type Format, withClaimedUnit } from '../base/format.js';
@@ -19,6 +20,7 @@ import type { Pages, TableContent } from '../charts/table-element.js';
 import { cardStyles } from './card-styles.js';
 import type { DownloadKind } from './download-menu.js';
 import { drillTrail } from './drill-trail.js';
+import { drilledTitle, drilledType } from './drilled.js';
 import type { Place } from './layout.js';
 import { filteredBy, isSameMark, type Mark, type MarkedPeriod, markOf, periodOf } from './marks.js';
 import type { Menu, MenuItem, MenuPlace } from './menu.js';
@@ -39,6 +41,8 @@ export type CardView = {
   readonly isPrinted: boolean;
 };
 
+const noAnswer: MetricAnswer = { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
+
 export class MetricCard extends LitElement {
   static override properties = {
     metric: { attribute: false },
@@ -47,6 +51,7 @@ export class MetricCard extends LitElement {
     onFailure: { attribute: false },
     place: { attribute: false },
     notes: { attribute: false },
+    held: { attribute: false },
     ignored: { attribute: false },
     onMark: { attribute: false },
     isTable: { state: true },
@@ -64,6 +69,8 @@ export class MetricCard extends LitElement {
   declare place: Place | undefined;
   /** The filters' values in words, one line for each filter. */
   declare notes: readonly string[];
+  /** Marks of other cards that filter this one, in words. */
+  declare held: readonly string[];
   /** Marks of other cards that do not filter this one, in words. */
   declare ignored: readonly string[];
   /** Called with a mark that the guest chose as a filter of the other cards. Undefined if there are no others. */
@@ -106,6 +113,7 @@ export class MetricCard extends LitElement {
     this.isNear = false;
     this.isFullScreen = false;
     this.notes = [];
+    this.held = [];
     this.ignored = [];
   }
 
@@ -172,23 +180,46 @@ export class MetricCard extends LitElement {
 
   override render() {
     const { name } = this.metric;
+    const title = this.#title;
     const { answer, drill, isLoading } = this.#reading.state;
     this.toggleAttribute('printing', this.view.isPrinted);
     this.toggleAttribute('long', this.#isTabular);
     return html`<section part="card" aria-labelledby="title" aria-busy=${this.#isWaiting || this.#isAwaitingChart ? 'true' : 'false'}>
       <header part="card-header">
-        <h3 id="title" part="title" title=${name}>${name}</h3>
+        <h3 id="title" part="title" title=${title}>${title}</h3>
         <div class="actions">${this.#actions()}</div>
       </header>
       ${drill.length > 0 ? drillTrail(name, drill, (length) => this.#reading.goBack(length), this.view.format.text) : null}
-      <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'} part="body" @pointerup=${this.#pointAt} @keydown=${this.#forgetPointer}>
+      <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'} part="body" @pointerup=${this.#pointAt} @keydown=${this.#keyed}>
         ${this.#body()}
       </div>
-      ${this.ignored.length === 0 ? null : html`<p class="more quiet" part="note">${this.view.format.text('Not filtered by {filters}', { filters: this.ignored.join(', ') })}</p>`}
+      ${this.#marked()}
       ${this.downloadFailure === undefined ? null : this.#failedDownload(this.downloadFailure)}
       <guestlist-menu exportparts=${exported}></guestlist-menu>
       <guestlist-rows exportparts=${exported} .label=${name} .format=${this.view.format}></guestlist-rows>
     </section>`;
+  }
+
+  /** After a drill, what the card shows is no longer what its name says. */
+  get #title(): string {
+    const dimension = this.#drilledTo;
+    const { measures } = columnsOf(this.#reading.state.answer ?? noAnswer, this.metric.chart);
+    return dimension === undefined || measures.length === 0
+      ? this.metric.name
+      : drilledTitle(dimension, measures, this.view.format);
+  }
+
+  /** What marks do: those of other cards to this one, and its own to the others. In the card's margin, so that nothing moves. */
+  #marked(): TemplateResult | null {
+    const { text } = this.view.format;
+    const own = this.#ownMark;
+    const said = [
+      own === undefined ? null : text('Filters the other charts: {filters}', { filters: own.label }),
+      this.held.length === 0 ? null : text('Filtered by {filters}', { filters: this.held.join(', ') }),
+      this.ignored.length === 0 ? null : text('Not filtered by {filters}', { filters: this.ignored.join(', ') }),
+    ].filter((words) => words !== null);
+    if (said.length === 0) return null;
+    return html`<p class="marked quiet" part="note" title=${said.join(' · ')}>${said.map((words, at) => html`${at === 0 ? '' : ' · '}<span>${words}</span>`)}</p>`;
   }
 
   #failedDownload(failure: GuestError): TemplateResult {
@@ -213,7 +244,7 @@ export class MetricCard extends LitElement {
 
   #body(): TemplateResult {
     const { answer, error } = this.#reading.state;
-    const { name, chart } = this.metric;
+    const { name } = this.metric;
     const { text } = this.view.format;
     if (error !== undefined) {
       const again = () => this.#reading.load();
@@ -225,9 +256,9 @@ export class MetricCard extends LitElement {
         error.code === 'PART_MISSING',
       );
     }
-    if (answer === undefined) return loadingState(text('Loading {name}', { name }), chart.type);
+    if (answer === undefined) return loadingState(text('Loading {name}', { name }), this.#type);
     if (answer.rows.length === 0) return emptyState(text('No data for these filters'));
-    const { kind } = rendererOf(chart.type);
+    const { kind } = rendererOf(this.#type);
     if (this.#needsControls && this.controlsFailure !== undefined && !this.#hasControls) {
       const again = () => this.#loadControls();
       return errorState(text, text('This chart can’t be shown'), failureText(this.controlsFailure, text), again, true);
@@ -240,18 +271,18 @@ export class MetricCard extends LitElement {
   get #isAwaitingChart(): boolean {
     const { answer, error } = this.#reading.state;
     if (error !== undefined || answer === undefined || answer.rows.length === 0) return false;
-    const { kind } = rendererOf(this.metric.chart.type);
+    const { kind } = rendererOf(this.#type);
     if (this.#needsControls) return !this.#hasControls && this.controlsFailure === undefined;
     return kind === 'chart' && !this.isSettled;
   }
 
   /** Whether what the card shows comes with the controls. */
   get #needsControls(): boolean {
-    return this.isTable || rendererOf(this.metric.chart.type).kind !== 'chart';
+    return this.isTable || rendererOf(this.#type).kind !== 'chart';
   }
 
   get #isTabular(): boolean {
-    return this.isTable || rendererOf(this.metric.chart.type).kind.endsWith('able');
+    return this.isTable || rendererOf(this.#type).kind.endsWith('able');
   }
 
   get #hasControls(): boolean {
@@ -278,13 +309,24 @@ export class MetricCard extends LitElement {
     const { metric } = this;
     const { answer } = this.#reading.state;
     if (this.#shownOf?.metric !== metric || this.#shownOf.answer !== answer) {
-      this.#shownOf = {
-        metric,
-        answer,
-        shown: { ...metric, chart: inCurrencies(withClaimedUnit(metric.chart), answer) },
-      };
+      const chart = { ...inCurrencies(withClaimedUnit(metric.chart), answer), type: this.#type };
+      this.#shownOf = { metric, answer, shown: { ...metric, chart } };
     }
     return this.#shownOf.shown;
+  }
+
+  /** The dimension that a drill has led to, of the answer that is shown. */
+  get #drilledTo(): AnswerColumn | undefined {
+    const { chart } = this.metric;
+    const [column] = columnsOf(this.#reading.state.answer ?? noAnswer, chart).dimensions;
+    return column === undefined || chart.dimensions.includes(column.name) ? undefined : column;
+  }
+
+  /** How the answer is drawn: after a drill, as fits the dimension that it leads to. */
+  get #type(): ChartType {
+    const { chart } = this.metric;
+    const column = this.#drilledTo;
+    return column === undefined ? chart.type : drilledType(chart.type, column, grainOf(chart, column.name));
   }
 
   #value(answer: MetricAnswer): TemplateResult {
@@ -335,6 +377,7 @@ export class MetricCard extends LitElement {
       sort: this.#reading.state.sort,
       onSort: (column: string) => this.#reading.sortBy(column),
       onMark: hasMarks ? this.#chooseMark : undefined,
+      chosen: this.#chosen,
     };
     return html`${this.#tableElement({ kind: 'table', table, pages })}
     ${missing === null || pages !== undefined ? null : html`<p class="more quiet" part="note">${missing}</p>`}
@@ -353,7 +396,10 @@ export class MetricCard extends LitElement {
     const { format } = this.view;
     return this.#tableElement({
       kind: 'pivot',
-      pivot: { answer, chart, format, name, missing: this.#missing(answer) },
+      pivot: {
+        ...{ answer, chart, format, name, missing: this.#missing(answer) },
+        ...{ onMark: this.#hasMarks ? this.#chooseMark : undefined, chosen: this.#chosen },
+      },
     });
   }
 
@@ -381,11 +427,14 @@ export class MetricCard extends LitElement {
   }
 
   /** What the guest chose on this card as a filter of the others. */
-  get #chosen(): CrossFilter | undefined {
+  get #ownMark(): Mark | undefined {
     const column = this.#reading.markedColumn?.name;
     const { metricId } = this.metric;
-    return this.source.marks?.find(({ filter }) => filter.metricId === metricId && filter.columnName === column)
-      ?.filter;
+    return this.source.marks?.find(({ filter }) => filter.metricId === metricId && filter.columnName === column);
+  }
+
+  get #chosen(): CrossFilter | undefined {
+    return this.#ownMark?.filter;
   }
 
   get #hasRows(): boolean {
@@ -432,8 +481,13 @@ export class MetricCard extends LitElement {
     this.#pointed = { x, y };
   };
 
-  readonly #forgetPointer = (): void => {
+  /** Escape takes back what the card filters, when nothing in it has used the key. */
+  readonly #keyed = (event: KeyboardEvent): void => {
     this.#pointed = undefined;
+    const mark = this.#ownMark;
+    if (event.key !== 'Escape' || event.defaultPrevented || mark === undefined) return;
+    event.preventDefault();
+    this.onMark?.(mark);
   };
 
   /** What has the focus in this card, also inside of its chart or table. */
@@ -458,8 +512,7 @@ export class MetricCard extends LitElement {
   }
 
   #actions(): TemplateResult {
-    const { chart } = this.metric;
-    const { kind } = rendererOf(chart.type);
+    const { kind } = rendererOf(this.#type);
     const isChart = kind === 'chart' || kind === 'pivotTable';
     const { text } = this.view.format;
     return html`

@@ -34,6 +34,8 @@ import {
   cardsOf,
   inTwoColumns,
   isNarrow,
+  onGrid,
+  ownRows,
   type PlacedCard,
   type PlacedTile,
   type Section,
@@ -288,7 +290,8 @@ export class GuestlistDashboard extends EmbedElement {
     return repeat(
       sections,
       ({ tab }) => tab?.tileId,
-      ({ tab, items: inGrid }) => {
+      ({ tab, items: placed }) => {
+        const inGrid = onGrid(placed);
         const paired = inTwoColumns(inGrid);
         // The order of the page stays that of the grid, where each card has its place.
         const items = this.printing ? paired.items : inGrid;
@@ -433,11 +436,13 @@ export class GuestlistDashboard extends EmbedElement {
     return html`<guestlist-card exportparts=${exported}
       ?narrow=${isNarrow(card) && this.options.metricId === undefined}
       ?alone=${isAlone}
-      ?compact=${metric.chart.type === 'singleValue'}
+      ?compact=${ownRows(card) !== undefined}
+      ?tall=${ownRows(card) === 3}
       .place=${place}
       .metric=${metric}
       .source=${source}
       .notes=${[...notes, ...held]}
+      .held=${held}
       .ignored=${ignored}
       .onMark=${this.#marked}
       .view=${this.view}

@@ -78,6 +78,13 @@ export const dashboardStyles = css`
     grid-column: var(--x) / span var(--w);
     grid-row: var(--y) / span var(--h);
   }
+  /* A single value is as high as what it says, unless something taller stands beside it. */
+  guestlist-card[compact] {
+    --own-height: calc(2 * var(--gl-row-height) - var(--gl-gap));
+  }
+  guestlist-card[tall] {
+    --own-height: calc(2 * var(--gl-row-height) + var(--gl-gap));
+  }
   @container (max-width: 900px) {
     .grid {
       grid-template-columns: repeat(2, minmax(0, 1fr));
@@ -92,6 +99,9 @@ export const dashboardStyles = css`
     guestlist-card[narrow]:not([alone]) {
       grid-column: span 1;
     }
+    guestlist-card[compact] {
+      min-height: var(--own-height);
+    }
   }
   @media (max-width: 600px) {
     guestlist-filter-bar {
@@ -103,12 +113,11 @@ export const dashboardStyles = css`
     guestlist-card[narrow]:not([alone]) {
       grid-column: span 2;
     }
-    guestlist-card[compact] {
-      min-height: calc(2 * var(--gl-row-height));
-    }
   }
   /* On paper: two cards side by side. A card that is not a table fits on a page, and is not divided. */
   :host([printing]) .grid {
+    /* Three rows of cards fit below the head of a page. */
+    --gl-row-height: 60px;
     display: block;
     margin-inline: calc(var(--gl-gap) / -2);
   }
@@ -125,6 +134,12 @@ export const dashboardStyles = css`
   }
   :host([printing]) guestlist-card[narrow]:not([alone]) {
     width: calc(50% - var(--gl-gap));
+  }
+  :host([printing]) guestlist-card[compact] {
+    min-height: calc(2.4 * var(--gl-row-height));
+  }
+  :host([printing]) guestlist-card[tall] {
+    min-height: calc(3.4 * var(--gl-row-height));
   }
   :host([printing]) guestlist-card[long] {
     display: block;

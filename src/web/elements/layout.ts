@@ -53,6 +53,67 @@ export const isNarrow = (item: PlacedCard | PlacedTile): boolean => 'metric' in 
 
 type Item = PlacedCard | PlacedTile;
 
+/** Rows of the grid that a single value takes if nothing taller stands beside it; undefined: as many as it was given. */
+export const ownRows = (item: Item): number | undefined => {
+  if (!('metric' in item) || item.metric.chart.type !== 'singleValue') return undefined;
+  const { dimensions, comparison } = item.metric.chart;
+  return dimensions.length > 0 || comparison !== undefined ? 3 : 2;
+};
+
+/** Items that share rows, from top to bottom: no item of one band reaches into another. */
+const bandsOf = (items: readonly Item[]): readonly (readonly Item[])[] => {
+  const bands: Item[][] = [];
+  let bottom = 0;
+  for (const item of items.toSorted(inOrder)) {
+    const last = bands.at(-1);
+    if (last === undefined || item.place.y >= bottom) bands.push([item]);
+    else last.push(item);
+    bottom = Math.max(bottom, item.place.y + item.place.h);
+  }
+  return bands;
+};
+
+/** The height of a band. Single values alone need not be as high as they were placed. */
+const heightOf = (band: readonly Item[], top: number): number => {
+  const given = Math.max(...band.map(({ place }) => place.y + place.h)) - top;
+  const own = band.map(ownRows);
+  const isOneRow = band.every(({ place }) => place.y === top);
+  if (!isOneRow || own.includes(undefined)) return given;
+  return Math.min(given, Math.max(...own.map((rows = 0) => rows)));
+};
+
+/** Widens the cards of one row up to the next, and the last to the edge. Tiles keep their width. */
+const filled = (row: readonly Item[]): readonly Item[] => {
+  const ordered = row.toSorted(inOrder);
+  const [first] = ordered;
+  const isOneRow = ordered.every(({ place }) => place.y === first?.place.y && place.h === first.place.h);
+  if (!isOneRow || ordered.some((item) => !('metric' in item))) return row;
+  return ordered.map((item, at) => {
+    const x = at === 0 ? 0 : item.place.x;
+    const end = ordered[at + 1]?.place.x ?? columns;
+    return { ...item, place: { ...item.place, x, w: end - x } };
+  });
+};
+
+/**
+ * The items as a wide page shows them: without rows in which nothing stands, single values as high as what they say, and
+ * the last row filled.
+ */
+export const onGrid = (items: readonly Item[]): readonly Item[] => {
+  const bands = bandsOf(items);
+  let y = 0;
+  return bands.flatMap((band, at) => {
+    const top = Math.min(...band.map(({ place }) => place.y));
+    const height = heightOf(band, top);
+    const moved = band.map((item) => ({
+      ...item,
+      place: { ...item.place, y: item.place.y - top + y, h: Math.min(item.place.h, height) },
+    }));
+    y += height;
+    return at === bands.length - 1 ? filled(moved) : moved;
+  });
+};
+
 /** Runs of cards, with the tiles between them: a heading stays above its cards. */
 const runsOf = (items: readonly Item[]): readonly (readonly Item[])[] =>
   items.reduce<Item[][]>((runs, item) => {
@@ -62,21 +123,33 @@ const runsOf = (items: readonly Item[]): readonly (readonly Item[])[] =>
     return runs;
   }, []);
 
+/** Narrow cards by twos, in the order of the first of each two, and the last of an odd number. */
+const pairsOf = (run: readonly Item[], isOf: (item: Item) => boolean) => {
+  const narrow = run.filter((item) => isNarrow(item) && isOf(item));
+  const pairs = new Map<Item, readonly Item[]>();
+  for (let at = 0; at < narrow.length; at += 2) {
+    const [first, ...rest] = narrow.slice(at, at + 2);
+    if (first !== undefined) pairs.set(first, [first, ...rest]);
+  }
+  return { pairs, alone: narrow.length % 2 === 1 ? narrow.slice(-1) : [] };
+};
+
 /**
- * The items in the order in which two columns have no gap: a narrow card stands beside the next narrow one. `alone`: the
- * last ones of an odd number, which take both columns.
+ * The items in the order in which two columns have no gap: a narrow card stands beside the next narrow one, a single value
+ * beside a single value, so that neither is as high as a chart. `alone`: the last ones of an odd number, which take both
+ * columns.
  */
 export const inTwoColumns = (
   items: readonly Item[],
 ): { readonly items: readonly Item[]; readonly alone: ReadonlySet<Item> } => {
   const runs = runsOf(items).map((run) => {
-    const narrow = run.filter(isNarrow);
-    const ordered = run.flatMap((item) => {
-      const at = narrow.indexOf(item);
-      if (at < 0) return [item];
-      return at % 2 === 0 ? narrow.slice(at, at + 2) : [];
-    });
-    return { ordered, alone: narrow.length % 2 === 1 ? narrow.slice(-1) : [] };
+    const kinds = [
+      pairsOf(run, (item) => ownRows(item) === undefined),
+      pairsOf(run, (item) => ownRows(item) !== undefined),
+    ];
+    const pairs = new Map(kinds.flatMap((kind) => [...kind.pairs]));
+    const ordered = run.flatMap((item) => (isNarrow(item) ? (pairs.get(item) ?? []) : [item]));
+    return { ordered, alone: kinds.flatMap(({ alone }) => alone) };
   });
   return { items: runs.flatMap(({ ordered }) => ordered), alone: new Set(runs.flatMap(({ alone }) => alone)) };
 };

@@ -4,6 +4,7 @@ import { asMeasure, columnsOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing } from '../model/drawing.js';
 import { isRightToLeft } from '../model/mirror.js';
 import { say } from '../model/summary.js';
+import { targetText } from '../model/target.js';
 
 type Range = { readonly min: number; readonly max: number; readonly target?: number | undefined };
 
@@ -25,7 +26,7 @@ export const draw: Draw = (drawing) => {
   const chart = asMeasure(drawing.chart, measure.name);
   const range = rangeOf({ ...drawing, chart }, value);
   const text = format.measure(value, chart);
-  const target = range.target === undefined ? [] : [targetText(value, range.target, { format, chart })];
+  const target = range.target === undefined ? [] : [targetText(value, range.target, chart, chart, format)];
   const line = (name: string, shown: number, colour: string | null) => ({
     name,
     colour,
@@ -58,13 +59,6 @@ export const draw: Draw = (drawing) => {
       ...(value < range.min || value > range.max ? [format.text('The value is beyond the ends of the scale')] : []),
     ],
   };
-};
-
-const targetText = (value: number, at: number, { format, chart }: Pick<Drawing, 'format' | 'chart'>): string => {
-  const target = format.measure(at, chart);
-  return value >= at
-    ? format.text('Target {target}, reached', { target })
-    : format.text('Target {target}, not reached', { target });
 };
 
 /** The arc's size, and its place in the middle of the card. */

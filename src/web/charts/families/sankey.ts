@@ -1,13 +1,31 @@
 /** Flows from each dimension's values to the next dimension's. Pure. */
+import type { Cell } from '../../../model/query/engine.js';
 import { numberOf, numbersOf, titleOf } from '../../base/format.js';
 import { columnsOf, labelOf, type Row } from '../model/columns.js';
-import { colourAt, commonOption, type Draw, type Drawing, ellipsis, type Picture, slotsOf } from '../model/drawing.js';
+import {
+  colourAt,
+  commonOption,
+  type Draw,
+  type Drawing,
+  ellipsis,
+  type Mark,
+  type Picture,
+  slotsOf,
+} from '../model/drawing.js';
 import { fromStart, isRightToLeft } from '../model/mirror.js';
 import { type Slot, slotOf, valueKey } from '../model/slots.js';
 import { say } from '../model/summary.js';
 
 /** `level` is the dimension's place: the same name in two dimensions is two nodes, so that no flow leads back. */
-type Node = { readonly id: string; readonly label: string; readonly level: number; readonly slot: Slot; value: number };
+type Node = {
+  readonly id: string;
+  readonly label: string;
+  readonly level: number;
+  readonly slot: Slot;
+  /** Undefined: several values together. */
+  readonly cell?: Cell | undefined;
+  value: number;
+};
 type Link = { readonly source: string; readonly target: string; value: number };
 type Flows = { readonly nodes: readonly Node[]; readonly links: readonly Link[]; readonly notes: readonly string[] };
 
@@ -35,9 +53,9 @@ const flowsOf = (drawing: Drawing): Flows => {
     const column = dimensions[level];
     if (column === undefined || id.endsWith(`:${otherKey}`))
       return { id, label: format.text('Other'), level, slot: null, value: 0 };
-    const value = row[column.name] ?? null;
-    const label = labelOf(value, column, chart, format);
-    return { id, label, level, slot: slotOf(slots, column, value, theme.series), value: 0 };
+    const cell = row[column.name] ?? null;
+    const label = labelOf(cell, column, chart, format);
+    return { id, label, level, slot: slotOf(slots, column, cell, theme.series), cell, value: 0 };
   };
   for (const { row, keys, value } of drawn) {
     const ids = keys.map((key, level) => `${level}:${kept[level]?.has(key) ? key : otherKey}`);
@@ -82,6 +100,12 @@ export const draw: Draw = (drawing) => {
   return pictureOf(drawing, flows);
 };
 
+/** Marks are of the first dimension: a flow is chosen by where it begins. */
+const cellOf = ({ index, kind }: Mark, { nodes, links }: Pick<Flows, 'nodes' | 'links'>): Cell | undefined => {
+  const node = kind === 'edge' ? nodes.find(({ id }) => id === links[index]?.source) : nodes[index];
+  return node?.level === 0 ? node.cell : undefined;
+};
+
 const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture => {
   const { answer, chart, format, theme } = drawing;
   const column = columnsOf(answer, chart).measures[0] ?? { name: '' };
@@ -112,7 +136,7 @@ const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture =>
       const colour = node === undefined ? null : colourAt(theme, node.slot);
       return { title, lines: [{ name: measure, colour, value: format.measure(value, hint) }] };
     },
-    valueAt: () => undefined,
+    valueAt: (mark) => cellOf(mark, { nodes, links }),
     height: tall * 20 + 12,
     legend: [],
     summary: say(drawing, format.text('{n} flows between {places} places', { n: links.length, places: nodes.length }), [

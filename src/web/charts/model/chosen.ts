@@ -16,7 +16,8 @@ const styled = (item: Item, name: string, style: Item): Item => ({
   [name]: { ...(isItem(item[name]) ? item[name] : {}), ...style },
 });
 
-const isChosen = (cell: Cell, chosen: CrossFilter): boolean => {
+/** Whether the value is one of those chosen. */
+export const isChosen = (cell: Cell, chosen: CrossFilter): boolean => {
   if ('value' in chosen) return JSON.stringify(cell) === JSON.stringify(chosen.value);
   const [time, from, to] = [cell, chosen.from, chosen.to].map((each) => timeOf(each));
   return time != null && from != null && to != null && time >= from && time <= to;
