@@ -99,11 +99,11 @@ In another language, with a theme in the Design Tokens format:
 split, filters, a choice of charts that says why others do not fit, and a preview. It offers what
 \`GET /api/v2/guest/dashboards/{id}/fields\` answers, and is absent where the token or the embed
 forbids to create metrics, or where \`metricCreationMode\` is \`CHAT\`. Columns can be renamed; the
-answer can be sorted, limited and compared with an earlier period; its numbers have a format, a unit
-or a currency, and its dates a style; and a click on a mark can lead to further fields. Groups can
-be filtered by their values; between two conditions, *and* or *or* can be chosen; and shares,
-running totals and changes since the period before can be added. The tab Rows shows the answer as a
-table. Guests see and send no SQL.
+answer can be sorted, limited and compared with an earlier period; its numbers have a format,
+decimals, a unit or a currency, each with an example, and its dates a style; and a click on a mark
+can lead to further fields. Groups can be filtered by their values; between two conditions, *and* or
+*or* can be chosen; and shares, running totals and changes since the period before can be added. The
+tab Rows shows the answer as a table. Guests see and send no SQL.
 
 The list of fields is one stop of the key Tab. Up and Down lead from field to field, Left and Right
 to the buttons beside it, Page Up and Page Down from table to table, and a letter to the next field

@@ -249,6 +249,8 @@ const anAction = fc.oneof(
       { format: 'percent' as const },
       { currency: 'EUR' },
       { currency: 'eur' },
+      { decimals: 2 },
+      { decimals: 9 },
       { unit: ' ' },
     ),
   }),

@@ -205,3 +205,13 @@ describe('format', () => {
     ]);
   });
 });
+
+it('numbers have the decimal places that their author chose, whatever else they are', () => {
+  const write = (value: number | string, hint: object) => createFormat('en').measure(value, hint);
+  expect(write(1234.567, { decimals: 2, unit: 'min' })).toBe('1,234.57\u00a0min');
+  expect(write(25, { decimals: 1 })).toBe('25.0');
+  expect(write('9007199254740993', { decimals: 1 })).toBe('9,007,199,254,740,993.0');
+  expect(write(1234.5, { decimals: 0, currency: 'EUR' })).toBe('€1,235');
+  expect(write(0.1234, { decimals: 2, format: 'percent' })).toBe('12.34%');
+  expect(write(1_234_567, { decimals: 2, notation: 'compact' })).toBe('1.23M');
+});

@@ -44,6 +44,8 @@ export type Chart = {
   readonly currency?: string | undefined;
   /** `compact` writes 1,234,567 as 1.2M. Left out: single values beyond a billion are compact, all else is full. */
   readonly notation?: 'full' | 'compact' | undefined;
+  /** How many decimal places numbers have. Left out: as many as their size needs. */
+  readonly decimals?: number | undefined;
   /** How a period without rows is drawn: as a gap in the line, the default, or as zero. */
   readonly missing?: 'gap' | 'zero' | undefined;
   /** For a combo chart: how each measure is drawn, by its name. */
@@ -74,7 +76,9 @@ export type ChartSeries = {
   readonly axis?: 'left' | 'right' | undefined;
 };
 
-export type MeasureNumbers = Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'> & { readonly measure: string };
+export type MeasureNumbers = Pick<Chart, 'format' | 'unit' | 'currency' | 'notation' | 'decimals'> & {
+  readonly measure: string;
+};
 
 /** `name`: of a dimension, also one that a drill leads to, or of a measure. */
 export type NamedDates = ColumnDates & { readonly name: string };

@@ -135,6 +135,7 @@ export type ColumnNumbers = {
   readonly unit?: string | undefined;
   readonly currency?: string | undefined;
   readonly notation?: 'full' | 'compact' | undefined;
+  readonly decimals?: number | undefined;
 };
 
 /** What the datamart says of a column's numbers. */

@@ -28,7 +28,7 @@ export const withDimensionFormats = (chart: Chart, { name }: Pick<Dimension, 'na
     : withLists(chart, chart.numbers, [...(chart.dates ?? []), { name, ...dates }]);
 
 const isSameNumbers = (a: MeasureNumbers, b: MeasureNumbers): boolean =>
-  a.format === b.format && a.unit === b.unit && a.currency === b.currency && a.notation === b.notation;
+  (['format', 'unit', 'currency', 'notation', 'decimals'] as const).every((part) => a[part] === b[part]);
 
 const isSameDates = (a: NamedDates, b: NamedDates): boolean => a.style === b.style && a.precision === b.precision;
 

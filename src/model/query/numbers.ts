@@ -28,6 +28,9 @@ export type NumberFormats = ColumnNumbers & {
   readonly numbers?: readonly (ColumnNumbers & { readonly measure: string })[] | undefined;
 };
 
+/** The most decimal places that a number is written with. */
+export const greatestDecimals = 6;
+
 /** How the numbers of a measure are written: as its own settings say, or as the chart's. */
 export const numbersOf = (chart: NumberFormats, measure: string): ColumnNumbers =>
   chart.numbers?.find((each) => each.measure === measure) ?? chart;
@@ -45,13 +48,13 @@ export const measureNumbers = (
   chart: NumberFormats & { readonly measures: readonly string[] },
   measure: string,
 ): ColumnNumbers => {
-  const { format, unit, currency, notation } = numbersOf(withClaimedUnit(chart), measure);
-  return { format, unit, currency, notation };
+  const { format, unit, currency, notation, decimals } = numbersOf(withClaimedUnit(chart), measure);
+  return { format, unit, currency, notation, decimals };
 };
 
 /** Whether such numbers are written in another way than plain ones. */
-export const areFormatted = ({ format, unit, currency, notation }: ColumnNumbers): boolean =>
-  [format === 'percent', unit, currency, notation === 'compact'].some(Boolean);
+export const areFormatted = ({ format, unit, currency, notation, decimals }: ColumnNumbers): boolean =>
+  [format === 'percent', unit, currency, notation === 'compact', decimals !== undefined].some(Boolean);
 
 /** The currency code that a cell holds, in capitals; undefined for a cell that holds none. */
 export const codeOf = (cell: unknown): string | undefined =>
@@ -115,7 +118,7 @@ const withoutUnit = (locale: string, value: Cell, hint: ColumnNumbers): string =
   if (number === null) return String(value);
   const isWhole = typeof value === 'string' && /^-?\d+$/.test(value);
   if (isWhole && hint.format !== 'percent' && hint.notation !== 'compact') {
-    const digits = hint.currency === undefined ? { maximumFractionDigits: 0 } : {};
+    const digits = givenDigits(hint) ?? (hint.currency === undefined ? { maximumFractionDigits: 0 } : {});
     return numberFormat(locale, styleOf(hint, digits)).format(BigInt(value));
   }
   return numberFormat(locale, optionsOf(number, hint)).format(number);
@@ -125,12 +128,18 @@ const withoutUnit = (locale: string, value: Cell, hint: ColumnNumbers): string =
 export const numberParts = (locale: string, number: number, hint: ColumnNumbers): readonly Intl.NumberFormatPart[] =>
   numberFormat(locale, optionsOf(number, hint)).formatToParts(number);
 
+/** The decimal places that the author chose. */
+const givenDigits = ({ decimals }: ColumnNumbers): Intl.NumberFormatOptions | undefined =>
+  decimals === undefined ? undefined : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+
 const optionsOf = (number: number, hint: ColumnNumbers): Intl.NumberFormatOptions => {
-  if (hint.format === 'percent') return { style: 'percent', ...percentDigits(Math.abs(number)) };
+  const given = givenDigits(hint);
+  if (hint.format === 'percent') return { style: 'percent', ...(given ?? percentDigits(Math.abs(number))) };
   if (hint.notation === 'compact' && Math.abs(number) >= 1000) {
-    return styleOf(hint, { notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0 });
+    const short = given ?? { maximumFractionDigits: 1, minimumFractionDigits: 0 };
+    return styleOf(hint, { notation: 'compact', ...short });
   }
-  return styleOf(hint, hint.currency === undefined ? fractionDigits(number) : moneyDigits(number, hint));
+  return styleOf(hint, given ?? (hint.currency === undefined ? fractionDigits(number) : moneyDigits(number, hint)));
 };
 
 /** Keeps a share apart from none and from all. Less than a billionth below all is an error of a sum. */

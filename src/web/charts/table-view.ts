@@ -140,7 +140,7 @@ export const tableStyles = css`
 
 type TableChart = Pick<
   GuestChart,
-  'format' | 'unit' | 'currency' | 'notation' | 'numbers' | 'dates' | 'rules' | 'bars'
+  'format' | 'unit' | 'currency' | 'notation' | 'decimals' | 'numbers' | 'dates' | 'rules' | 'bars'
 >;
 
 /** What a guest can do with values of the first column. */

@@ -2,16 +2,16 @@
  * Controls of the editor for the whole answer: its order, its length, what it is compared with, and how its numbers and
  * dates are written. Each sends an action of the core.
  */
-import { html, type TemplateResult } from 'lit';
-import type { Chart } from '../../model/dashboard/chart.js';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { Comparison } from '../../model/dashboard/metric.js';
 import { type ColumnDates, datePrecisions, dateStyles } from '../../model/datamart/dates.js';
+import { greatestDecimals } from '../../model/query/numbers.js';
 import type { Format } from '../base/format.js';
 import { type Choice, options } from '../base/options.js';
 import { type Catalogue, sameColumn } from './catalogue.js';
 import { type DatedColumn, datedColumns, precisionChoices, styleChoices } from './dated.js';
 import type { Draft } from './draft.js';
-import { type Action, mayCombineOthers } from './edit.js';
+import { type Action, type ChartNumbers, mayCombineOthers } from './edit.js';
 import { readableFields } from './readable-fields.js';
 import { grainName } from './words.js';
 
@@ -28,15 +28,26 @@ type ComparedGrain = (typeof comparedGrains)[number];
 
 const chosenIn = (event: Event): string => (event.target as HTMLInputElement | HTMLSelectElement).value;
 
+/** The name of a control, above it. The control has it itself for readers of the screen. */
+const captioned = (label: string, control: TemplateResult): TemplateResult =>
+  html`<span class="captioned"><span class="quiet" aria-hidden="true">${label}</span>${control}</span>`;
+
 const select = (
   label: string,
   choices: readonly Choice[],
   now: string,
   choose: (value: string) => void,
-): TemplateResult =>
-  html`<select part="input" aria-label=${label} title=${label} @change=${(event: Event) => choose(chosenIn(event))}>
-    ${options(choices, now)}
-  </select>`;
+): TemplateResult => {
+  const chosen = choices.find(([value]) => value === now)?.[1];
+  // A chosen name may be longer than its room.
+  const title = chosen === undefined ? label : `${label}: ${chosen}`;
+  return captioned(
+    label,
+    html`<select part="input" aria-label=${label} title=${title} @change=${(event: Event) => choose(chosenIn(event))}>
+      ${options(choices, now)}
+    </select>`,
+  );
+};
 
 /** A value that the core refuses goes back to the one before. */
 const input = (
@@ -44,13 +55,17 @@ const input = (
   type: 'text' | 'number',
   now: string,
   give: (value: string) => boolean,
+  list?: string,
 ): TemplateResult => {
   const given = (event: Event) => {
     const field = event.target as HTMLInputElement;
     if (!give(field.value)) field.value = now;
   };
-  return html`<input part="input" type=${type} min="1" aria-label=${label} title=${label} placeholder=${label}
-    .value=${now} @change=${given} />`;
+  return captioned(
+    label,
+    html`<input part="input" type=${type} min="1" aria-label=${label} title=${label}
+      list=${list ?? nothing} .value=${now} @change=${given} />`,
+  );
 };
 
 const sorting = (editing: Editing): TemplateResult => {
@@ -115,27 +130,52 @@ const distance = (now: Comparison, { draft, format: { text }, act }: Editing): T
     ${isUnused ? html`<small class="quiet">${text('Shown only without fields to split by')}</small>` : null}`;
 };
 
-const writing = ({ draft: { chart }, format: { text }, act }: Editing): TemplateResult => {
-  const { format, unit, currency, notation } = chart;
-  const now = { format, unit, currency, notation };
-  const write = (change: Partial<Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'>>): boolean =>
+const exampleNumbers = { number: 1234.567, percent: 0.1234, long: 1_234_567 } as const;
+/** Offered first; every other currency follows. */
+const usualCurrencies = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'CNY', 'INR', 'CAD', 'AUD', 'SEK', 'PLN', 'TRY'] as const;
+const usualUnits = ['s', 'min', 'h', 'd', 'm', 'km', 'mi', 'kg', 't', 'l', 'm²', 'kWh', '°C', 'GB'] as const;
+
+const currencyChoices = (now: string | undefined, { language, text }: Format): readonly Choice[] => {
+  const names = new Intl.DisplayNames([language], { type: 'currency' });
+  const all = new Set([...usualCurrencies, ...Intl.supportedValuesOf('currency'), ...(now === undefined ? [] : [now])]);
+  return [['', text('No currency')], ...[...all].map((code) => [code, `${code} · ${names.of(code) ?? code}`] as const)];
+};
+
+const decimalChoices = ({ decimals: _, ...now }: ChartNumbers, { text, measure }: Format): readonly Choice[] => [
+  ['', text('Automatic decimals')],
+  ...Array.from({ length: greatestDecimals + 1 }, (_, decimals) => {
+    const number = now.format === 'percent' ? exampleNumbers.percent : exampleNumbers.number;
+    return [String(decimals), measure(number, { ...now, decimals })] as const;
+  }),
+];
+
+/** Each choice with a number that is written so, and below them one with all that is chosen. */
+const writing = ({ draft: { chart }, format: view, act }: Editing): TemplateResult => {
+  const { text, measure } = view;
+  const { format, unit, currency, notation, decimals } = chart;
+  const now: ChartNumbers = { format, unit, currency, notation, decimals };
+  const write = (change: Partial<ChartNumbers>): boolean =>
     act({ kind: 'formatNumbers', numbers: { ...now, ...change } });
+  const { number, percent, long } = exampleNumbers;
   const formats: readonly Choice[] = [
-    ['number', text('Number')],
-    ['percent', text('Percent')],
+    ['number', `${text('Number')} · ${measure(number, {})}`],
+    ['percent', `${text('Percent')} · ${measure(percent, { format: 'percent' })}`],
   ];
   const notations: readonly Choice[] = [
     ['', text('Automatic length')],
-    ['full', text('All digits')],
-    ['compact', text('Compact')],
+    ['full', `${text('All digits')} · ${measure(long, { notation: 'full' })}`],
+    ['compact', `${text('Compact')} · ${measure(long, { notation: 'compact' })}`],
   ];
   const short = (value: string) => write({ notation: value === 'full' || value === 'compact' ? value : undefined });
-  const money = (value: string) => write({ currency: value === '' ? undefined : value.trim().toUpperCase() });
-  const percent = (value: string) => write({ format: value === 'percent' ? 'percent' : undefined });
-  const name = (value: string) => write({ unit: value.trim() === '' ? undefined : value });
-  return html`${select(text('Number format'), formats, format ?? 'number', percent)}
+  const places = (value: string) => write({ decimals: value === '' ? undefined : Number(value) });
+  const example = measure(format === 'percent' ? percent : number, now);
+  return html`${select(text('Number format'), formats, format ?? 'number', (value) => write({ format: value === 'percent' ? 'percent' : undefined }))}
+    ${select(text('Decimals'), decimalChoices(now, view), decimals === undefined ? '' : String(decimals), places)}
     ${select(text('Length of numbers'), notations, notation ?? '', short)}
-    ${input(text('Currency code'), 'text', currency ?? '', money)} ${input(text('Unit'), 'text', unit ?? '', name)}`;
+    ${select(text('Currency'), currencyChoices(currency, view), currency ?? '', (value) => write({ currency: value === '' ? undefined : value }))}
+    ${input(text('Unit'), 'text', unit ?? '', (value) => write({ unit: value.trim() === '' ? undefined : value }), 'units')}
+    <datalist id="units">${usualUnits.map((one) => html`<option value=${one}></option>`)}</datalist>
+    <output class="example">${text('Example: {number}', { number: example })}</output>`;
 };
 
 const datesOf = (column: DatedColumn, { draft, format, act }: Editing): TemplateResult => {
@@ -154,13 +194,19 @@ const datesOf = (column: DatedColumn, { draft, format, act }: Editing): Template
     ${grain === undefined ? select(text('How precise dates of {name} are', { name }), precise, precision ?? '', (value) => write({ precision: chosen(datePrecisions, value) })) : null}`;
 };
 
-/** The shelves: order, comparison, numbers and dates. */
+const shelf = (label: string, controls: TemplateResult): TemplateResult =>
+  html`<section class="shelf settings" part="shelf" aria-label=${label}><h3>${label}</h3><div>${controls}</div></section>`;
+
+/** The order of the answer, and what it is compared with. */
 export const answerShelves = (editing: Editing): TemplateResult => {
   const { text } = editing.format;
+  return html`${shelf(text('Order'), sorting(editing))} ${shelf(text('Comparison'), comparing(editing))}`;
+};
+
+/** How numbers and dates are written. */
+export const formatShelves = (editing: Editing): TemplateResult => {
+  const { text } = editing.format;
   const dated = datedColumns(editing.draft, editing.catalogue);
-  const shelf = (label: string, controls: TemplateResult) =>
-    html`<section class="shelf settings" part="shelf" aria-label=${label}><h2>${label}</h2><div>${controls}</div></section>`;
-  return html`${shelf(text('Comparison'), comparing(editing))} ${shelf(text('Order'), sorting(editing))}
-    ${shelf(text('Numbers'), writing(editing))}
+  return html`${shelf(text('Numbers'), writing(editing))}
     ${dated.length === 0 ? null : shelf(text('Dates'), html`${dated.map((column) => datesOf(column, editing))}`)}`;
 };

@@ -167,7 +167,7 @@ export const measureConditions = (editing: Editing): TemplateResult | typeof not
     return { label: measure.name, action: { kind: 'addGroupFilter', measure: measure.name, predicate } as const };
   });
   return html`<section class="shelf" part="shelf" aria-label=${text('Conditions on measures')}>
-    <h2>${text('Conditions on measures')}</h2>
+    <h3>${text('Conditions on measures')}</h3>
     <ul>${having.map((one, at) => conditionChip(editing, one, at))}</ul>
     ${offer(editing, text('Add a condition'), offered)}
     ${kept.having === undefined ? nothing : nestedNote(editing)}

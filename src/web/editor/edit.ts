@@ -18,6 +18,7 @@ import type { ColumnDates } from '../../model/datamart/dates.js';
 import type { Predicate } from '../../model/filter/filter.js';
 import { withDimensionFormats, withMeasureFormats } from '../../model/guest/column-formats.js';
 import { missingCurrencies } from '../../model/guest/currency-groups.js';
+import { greatestDecimals } from '../../model/query/numbers.js';
 import { areJoinable, type Catalogue, findField, findTable, titleOf } from './catalogue.js';
 import { hasRoomBeside } from './conditions.js';
 import { datedColumns, withDates } from './dated.js';
@@ -43,6 +44,9 @@ export type GroupShelf = 'dimensions' | 'drillPath';
 /** Lists of conditions: of rows, and of groups. */
 export type ConditionShelf = 'filters' | 'having';
 export type Shelf = GroupShelf | ConditionShelf | 'measures' | 'calculations';
+
+/** How a chart writes its numbers. */
+export type ChartNumbers = Pick<Chart, 'format' | 'unit' | 'currency' | 'notation' | 'decimals'>;
 
 /** Names are suggestions: a name that is taken gets a number. */
 export type Action =
@@ -86,7 +90,7 @@ export type Action =
   | { readonly kind: 'move'; readonly shelf: Shelf; readonly at: number; readonly to: number }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   | { readonly kind: 'chooseChart'; readonly type: Chart['type'] }
-  | { readonly kind: 'formatNumbers'; readonly numbers: Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'> }
+  | { readonly kind: 'formatNumbers'; readonly numbers: ChartNumbers }
   | { readonly kind: 'formatDates'; readonly name: string; readonly dates: ColumnDates }
   | { readonly kind: 'sort'; readonly name: string | null; readonly direction?: 'ASC' | 'DESC' | undefined }
   | { readonly kind: 'limit'; readonly rows: number | null }
@@ -430,12 +434,15 @@ const shown: {
   },
   chooseChart: { fault: () => null, apply: (draft, _, { type }) => ({ ...draft, chart: { ...draft.chart, type } }) },
   formatNumbers: {
-    fault: (_, __, { numbers: { currency, unit } }) =>
-      (currency === undefined || /^[A-Z]{3}$/.test(currency)) && (unit === undefined || cleanName(unit) !== '')
+    fault: (_, __, { numbers: { currency, unit, decimals = 0 } }) =>
+      (currency === undefined || /^[A-Z]{3}$/.test(currency)) &&
+      (unit === undefined || cleanName(unit) !== '') &&
+      [...Array(greatestDecimals + 1).keys()].includes(decimals)
         ? null
         : 'wrong-value',
     apply: (draft, _, { numbers }) => {
-      const { format: _format, unit: _unit, currency: _currency, notation: _notation, ...chart } = draft.chart;
+      const { format: _format, unit: _unit, currency: _currency, notation: _notation, ...kept } = draft.chart;
+      const { decimals: _decimals, ...chart } = kept;
       const { unit } = numbers;
       const named = { ...numbers, unit: unit === undefined ? undefined : cleanName(unit) };
       const parts = Object.entries(named).filter(([, value]) => value !== undefined);

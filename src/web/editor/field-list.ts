@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { ColumnRef } from '../../model/datamart/datamart.js';
 import { filterIcon, measureIcon, splitIcon } from '../base/icons.js';
 import type { Editing } from './answer-controls.js';
-import { type Found, sameTable, searchFields, titleOf } from './catalogue.js';
+import { type Found, findTable, sameTable, searchFields, titleOf } from './catalogue.js';
 import { firstCondition } from './condition-controls.js';
 import { type Action, refusalOf } from './edit.js';
 import { columnIn, type ListPlace, type ListRow } from './list-keys.js';
@@ -39,6 +39,12 @@ const countRow = (editing: Editing, table: string): FieldRow => {
   return { key: `${table} rows`, title, why: null, isHead: false, controls: [undefined, possible(editing, count)] };
 };
 
+/** What people call the table that the metric starts from. */
+const startOf = ({ draft: { from }, catalogue }: Editing): string => {
+  const table = from === null ? undefined : findTable(catalogue, from);
+  return table === undefined ? '' : titleOf(table);
+};
+
 const rowOf = (editing: Editing, found: Found): FieldRow => {
   const { draft, catalogue, format } = editing;
   const { field } = found;
@@ -46,7 +52,9 @@ const rowOf = (editing: Editing, found: Found): FieldRow => {
   const { schemaName, tableName, columnName } = column;
   const action = usual(found);
   const isApart = refusalOf(draft, catalogue, action) === 'not-joined';
-  const why = isApart ? format.text('This field can’t be combined with the others') : field.description;
+  const why = isApart
+    ? format.text('No relationship leads from {from} to {to}', { from: startOf(editing), to: titleOf(found.table) })
+    : field.description;
   const uses: readonly Action[] = [
     { kind: 'addMeasure', column },
     { kind: 'addGroup', shelf: 'dimensions', column },
@@ -101,7 +109,7 @@ export const fieldRow = (
     <div role="rowheader" class="field">${
       found === undefined
         ? html`<span class="name quiet">${name}</span>`
-        : html`<button class="name" type="button" title=${why ?? name} aria-disabled=${isApart ? 'true' : 'false'}
+        : html`<button class="name" type="button" title=${why === null ? name : `${name}\n${why}`} aria-disabled=${isApart ? 'true' : 'false'}
             data-row=${key} data-column="0" tabindex=${tabindex(0)} @click=${() => use(controls[0])}>${name}
             ${isApart ? html`<small>${why}</small>` : nothing}</button>`
     }</div>

@@ -5,11 +5,55 @@ export const panelStyles = css`
     display: block;
     container-type: inline-size;
   }
-  .editor {
+  .editor,
+  .parts {
     display: grid;
-    grid-template-columns: minmax(220px, 280px) minmax(0, 1fr);
-    gap: 16px;
+    grid-template-columns: minmax(0, 1fr);
+    gap: 12px;
+    align-content: start;
+  }
+  .controls {
+    display: grid;
+    grid-template-columns: minmax(200px, 260px) minmax(0, 1fr);
+    gap: 12px;
     align-items: start;
+  }
+  .stage {
+    display: grid;
+    grid-template-columns: minmax(0, 1fr);
+    align-content: start;
+    min-width: 0;
+    margin-bottom: 12px;
+    padding: 2px 10px 10px;
+    border: 1px solid var(--gl-border);
+    border-radius: var(--gl-radius);
+    background: var(--gl-surface);
+  }
+  /* Whatever is set, the chart is in view. */
+  .stage.kept {
+    position: sticky;
+    z-index: 3;
+    inset-block-start: 0;
+  }
+  .controls :is(button, input, select, summary, [tabindex]) {
+    scroll-margin-block: 400px 40px;
+  }
+  .part {
+    min-width: 0;
+    padding: 10px 14px 14px;
+    border: 1px solid var(--gl-border);
+    border-radius: var(--gl-radius);
+    background: var(--gl-surface);
+  }
+  .part:not([open]) {
+    padding-bottom: 10px;
+  }
+  .part > summary > h2 {
+    display: inline;
+    font-size: 14px;
+  }
+  .part > :not(summary) {
+    margin-top: 10px;
   }
   h2,
   h3 {
@@ -26,10 +70,7 @@ export const panelStyles = css`
     padding: 0;
     list-style: none;
   }
-  .fields,
-  .shelf,
-  .hint,
-  .problem {
+  .fields {
     padding: 12px 14px;
     border: 1px solid var(--gl-border);
     border-radius: var(--gl-radius);
@@ -103,12 +144,6 @@ export const panelStyles = css`
     color: var(--gl-muted);
     opacity: 1;
   }
-  .work {
-    display: grid;
-    grid-template-columns: minmax(0, 1fr);
-    gap: 12px;
-    min-width: 0;
-  }
   .head {
     display: flex;
     gap: 6px;
@@ -123,13 +158,11 @@ export const panelStyles = css`
   .main:not(:disabled) {
     border-color: var(--gl-accent);
   }
-  .shelves {
-    display: grid;
-    grid-template-columns: repeat(auto-fill, minmax(min(100%, 220px), 1fr));
-    gap: 12px;
-  }
   .shelf {
-    min-height: 92px;
+    min-height: 44px;
+  }
+  .shelf > h3 {
+    margin: 0;
   }
   .chip {
     display: flex;
@@ -146,6 +179,7 @@ export const panelStyles = css`
     flex: 1;
     min-width: 60px;
     overflow-wrap: anywhere;
+    text-overflow: ellipsis;
   }
   .chip input:not([type='checkbox']) {
     flex: 1;
@@ -160,23 +194,18 @@ export const panelStyles = css`
     display: none;
   }
   .note,
-  .more,
-  .tabs {
+  .more {
     margin: 0;
-    padding: 10px 14px;
-    border: 1px solid var(--gl-border);
-    border-radius: var(--gl-radius);
-    background: var(--gl-surface);
     font-size: 13px;
   }
   .tabs {
-    padding-block: 2px 0;
+    margin-bottom: 8px;
   }
   guestlist-tabs {
     margin: 0;
   }
-  .more > .shelves {
-    margin-top: 10px;
+  .more > .shelf {
+    margin-top: 12px;
   }
   summary {
     font-weight: 600;
@@ -193,48 +222,25 @@ export const panelStyles = css`
     gap: 6px;
     margin-top: 6px;
   }
-  .settings input,
-  .settings select {
+  .captioned {
     flex: 1 1 120px;
+    display: grid;
+    grid-template-columns: minmax(0, 1fr);
+    gap: 2px;
+    min-width: 0;
+    font-size: 12px;
   }
-  .settings small {
+  .settings :is(small, output) {
     flex: 1 0 100%;
+  }
+  .example {
+    padding: 6px 8px;
+    border-radius: 8px;
+    background: var(--gl-subtle);
+    font-weight: 600;
   }
   .sql {
     font-family: ui-monospace, monospace;
-  }
-  .charts {
-    display: flex;
-    gap: 6px;
-    padding: 2px;
-    overflow-x: auto;
-  }
-  .chart {
-    flex: none;
-    display: grid;
-    align-content: center;
-    max-width: 150px;
-    min-height: 44px;
-    padding: 4px 12px;
-    border: 1px solid var(--gl-border);
-    border-radius: 8px;
-    background: var(--gl-surface);
-    font-size: 13px;
-    text-align: start;
-  }
-  .chart small {
-    color: var(--gl-muted);
-    font-size: 11.5px;
-    line-height: 1.25;
-  }
-  .chart[aria-disabled='true'] {
-    border-style: dashed;
-    color: var(--gl-muted);
-    cursor: default;
-  }
-  .chart[aria-pressed='true'] {
-    border-color: var(--gl-accent);
-    box-shadow: inset 0 0 0 1px var(--gl-accent);
   }
   guestlist-card {
     display: block;
@@ -250,15 +256,63 @@ export const panelStyles = css`
   .problem {
     color: var(--gl-danger);
   }
-  @container (max-width: 760px) {
-    .editor {
+  @container (min-width: 1060px) {
+    .body {
+      display: grid;
+      grid-template-columns: minmax(0, 590px) minmax(0, 1fr);
+      gap: 16px;
+      align-items: start;
+    }
+    .stage {
+      grid-area: 1 / 2;
+    }
+    .stage.kept {
+      inset-block-start: 8px;
+    }
+    guestlist-card {
+      height: 460px;
+    }
+    .fields {
+      position: sticky;
+      inset-block-start: 8px;
+    }
+    .list {
+      max-height: max(240px, calc(100vh - 140px));
+    }
+    .controls :is(button, input, select, summary, [tabindex]) {
+      scroll-margin-block: 40px;
+    }
+  }
+  @container (max-width: 1059.98px) {
+    guestlist-card {
+      height: 300px;
+    }
+  }
+  /* The fields stay beside what is made of them, below the chart. */
+  @container (min-width: 560.02px) and (max-width: 1059.98px) {
+    .stage.kept + .controls > .fields {
+      position: sticky;
+      inset-block-start: 368px;
+    }
+    .list {
+      max-height: max(240px, calc(100vh - 480px));
+    }
+  }
+  @container (max-width: 560px) {
+    .controls {
       grid-template-columns: minmax(0, 1fr);
     }
     .list {
       max-height: 260px;
     }
-    .shelf {
-      min-height: 0;
+    guestlist-card {
+      height: 240px;
+    }
+  }
+  /* A low window keeps its room for what is set. */
+  @media (max-height: 620px) {
+    .stage.kept {
+      position: static;
     }
   }
 `;

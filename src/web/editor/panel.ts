@@ -13,11 +13,11 @@ import { redoIcon, undoIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { searchField } from '../base/search-field.js';
 import { baseStyles } from '../base/theme.js';
-import { kindName } from '../charts/model/summary.js';
-import { answerShelves, type Editing } from './answer-controls.js';
+import { answerShelves, type Editing, formatShelves } from './answer-controls.js';
 import { calculationsOf } from './calculations.js';
 import { type Catalogue, type Found, findField, titleOf } from './catalogue.js';
 import { type Caution, cautionsOf } from './cautions.js';
+import { chartPicker, chartPickerStyles } from './chart-picker.js';
 import { chartFits, chartNeed, suggestedChart } from './charts.js';
 import {
   expressionInput,
@@ -39,7 +39,6 @@ import { columnIn, type ListPlace, placeAfter, placeIn } from './list-keys.js';
 import { panelStyles } from './panel-styles.js';
 import { type AskPreview, asTable, previewClient, viewOf } from './preview.js';
 import { readableFields } from './readable-fields.js';
-import { needText } from './words.js';
 
 type State = { readonly draft: Draft; readonly name: string; readonly isChartChosen: boolean };
 /** Stores a metric, and answers at least its id. */
@@ -126,7 +125,7 @@ export class EditorPanel extends LitElement {
     this.isBusy = false;
   }
 
-  static override styles = [baseStyles, panelStyles];
+  static override styles = [baseStyles, panelStyles, chartPickerStyles];
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
@@ -184,16 +183,33 @@ export class EditorPanel extends LitElement {
   };
 
   override render(): TemplateResult {
+    const { text } = this.view.format;
+    const part = (title: string, content: unknown): TemplateResult =>
+      html`<details class="part" open><summary><h2>${title}</h2></summary>${content}</details>`;
     return html`<div class="editor" part="editor" @keydown=${this.#keys}>
-      ${this.#fields()}
-      <div class="work">
-        ${this.#head()}
-        <div class="shelves">
-          ${this.#shelf('measures')} ${this.#shelf('dimensions')} ${this.#shelf('filters')}
+      ${this.#head()}
+      <div class="body">
+        <div class=${this.#isOwnTab ? 'stage' : 'stage kept'}>${this.#tabs()} ${this.#tab()}</div>
+        <div class="controls">
+          ${this.#fields()}
+          <div class="parts">
+            ${part(text('Data'), html`${this.#shelf('measures')} ${this.#shelf('dimensions')} ${this.#notes()} ${this.#more()}`)}
+            ${this.#hasTable ? part(text('Chart'), this.#charts()) : nothing}
+            ${this.#hasTable ? part(text('Format'), formatShelves(this.#editing)) : nothing}
+            ${part(text('Filters'), html`${this.#shelf('filters')} ${this.#hasTable ? measureConditions(this.#editing) : nothing}`)}
+          </div>
         </div>
-        ${this.#more()} ${this.#notes()} ${this.#charts()} ${this.#tabs()} ${this.#tab()}
       </div>
     </div>`;
+  }
+
+  get #hasTable(): boolean {
+    return definitionOf(this.#draft) !== undefined;
+  }
+
+  /** Whether what Studio adds is shown: it is long, and must scroll away. */
+  get #isOwnTab(): boolean {
+    return this.tab !== 'chart' && this.tab !== 'rows';
   }
 
   #head(): TemplateResult {
@@ -261,19 +277,26 @@ export class EditorPanel extends LitElement {
     const items = this.#draft[shelf];
     return html`<section class="shelf" part="shelf" aria-label=${titles[shelf]} @dragover=${this.#over}
       @drop=${(event: DragEvent) => this.#drop(event, shelf)}>
-      <h2>${titles[shelf]}</h2>
+      ${shelf === 'filters' ? nothing : html`<h3>${titles[shelf]}</h3>`}
       <ul>${items.map((_, at) => this.#chip(shelf, at))}</ul>
-      ${shelf === 'drillPath' ? this.#addDrill() : nothing}
+      ${shelf === 'drillPath' || shelf === 'filters' ? this.#addFrom(shelf) : nothing}
       ${shelf === 'measures' ? html`${this.#calculations()} ${this.#addExpression()}` : nothing}
       ${shelf === 'filters' && this.#draft.kept.where !== undefined ? nestedNote(this.#editing) : nothing}
     </section>`;
   }
 
-  /** The fields on the left have no room for a fourth button: those to drill into are chosen from a list. */
-  #addDrill(): TemplateResult {
+  /** The fields to drill into have no button beside the field; a filter is looked for where filters are. */
+  #addFrom(shelf: 'drillPath' | 'filters'): TemplateResult {
     const offered = readableFields(this.#draft, this.catalogue).map(({ label, column }) => ({
       label,
-      action: { kind: 'addGroup', shelf: 'drillPath', column } as const,
+      action:
+        shelf === 'drillPath'
+          ? ({ kind: 'addGroup', shelf, column } as const)
+          : ({
+              kind: 'addFilter',
+              column,
+              predicate: firstCondition(findField(this.catalogue, column)?.type ?? 'other'),
+            } as const),
     }));
     return offer(this.#editing, this.view.format.text('Add a field'), offered);
   }
@@ -291,14 +314,12 @@ export class EditorPanel extends LitElement {
 
   /** Settings that most metrics leave as they are: open if one of them is used. */
   #more(): TemplateResult | typeof nothing {
-    if (definitionOf(this.#draft) === undefined) return nothing;
-    const { text } = this.view.format;
-    const { having, drillPath, comparison, sort, limit, kept } = this.#draft;
-    const isUsed = having.length + drillPath.length + sort.length > 0 || comparison !== null || limit !== null;
-    const editing = this.#editing;
-    return html`<details class="more" ?open=${isUsed || kept.having !== undefined}>
-      <summary>${text('More settings')}</summary>
-      <div class="shelves">${measureConditions(editing)} ${this.#shelf('drillPath')} ${answerShelves(editing)}</div>
+    if (!this.#hasTable) return nothing;
+    const { drillPath, comparison, sort, limit } = this.#draft;
+    const isUsed = drillPath.length + sort.length > 0 || comparison !== null || limit !== null;
+    return html`<details class="more" ?open=${isUsed}>
+      <summary>${this.view.format.text('More settings')}</summary>
+      ${answerShelves(this.#editing)} ${this.#shelf('drillPath')}
     </details>`;
   }
 
@@ -342,27 +363,13 @@ export class EditorPanel extends LitElement {
     });
   }
 
-  #charts(): TemplateResult | typeof nothing {
-    const { format } = this.view;
-    if (definitionOf(this.#draft) === undefined) return nothing;
-    const now = this.#draft.chart.type;
-    const fits = chartFits(this.#draft, this.catalogue).toSorted(
-      (a, b) => Number(a.need !== null) - Number(b.need !== null),
-    );
-    return html`<section class="charts" aria-label=${format.text('Chart')}>
-      ${fits.map(({ type, need }) => {
-        const why = need === null ? '' : needText(need, format.text);
-        // Not the attribute `disabled`: a reader of the screen must reach the reason.
-        return html`<button class="chart" part="button" type="button" aria-pressed=${type === now ? 'true' : 'false'}
-          aria-disabled=${need === null ? 'false' : 'true'} title=${why} @click=${() => need === null && this.#choose(type)}>
-          ${kindName(type, format)}${need === null ? nothing : html`<small>${why}</small>`}
-        </button>`;
-      })}
-    </section>`;
+  #charts(): TemplateResult {
+    const fits = chartFits(this.#draft, this.catalogue);
+    return chartPicker(fits, this.#draft.chart.type, this.view.format, (type) => this.#choose(type));
   }
 
   #tabs(): TemplateResult | typeof nothing {
-    if (definitionOf(this.#draft) === undefined && this.authoring === undefined) return nothing;
+    if (!this.#hasTable && this.authoring === undefined) return nothing;
     const { text } = this.view.format;
     const own = (this.authoring?.tabs ?? []).map(({ name, title }) => ({ tileId: name, text: title }));
     const tabs = [{ tileId: 'chart', text: text('Chart') }, { tileId: 'rows', text: text('Rows') }, ...own];
@@ -375,8 +382,7 @@ export class EditorPanel extends LitElement {
   }
 
   #tab(): TemplateResult {
-    const isOwn = this.tab !== 'chart' && this.tab !== 'rows';
-    return isOwn ? html`<slot name=${this.tab}></slot>` : this.#card();
+    return this.#isOwnTab ? html`<slot name=${this.tab}></slot>` : this.#card();
   }
 
   /** Why there is no chart. */
@@ -479,7 +485,7 @@ export class EditorPanel extends LitElement {
     const draft = this.#draft;
     const ask = this.authoring?.preview ?? client.preview;
     this.problem = undefined;
-    if (definitionOf(draft) === undefined || this.#cautions().some(({ isFault }) => isFault)) {
+    if (!this.#hasTable || this.#cautions().some(({ isFault }) => isFault)) {
       this.#preview.cancel();
       this.shown = undefined;
       return;

@@ -13,6 +13,7 @@ import { datePrecisions, dateStyles } from '../../../model/datamart/dates.js';
 import type { Predicate } from '../../../model/filter/filter.js';
 import { periods } from '../../../model/filter/period.js';
 import { greatestCount, readRelative } from '../../../model/filter/relative.js';
+import { greatestDecimals } from '../../../model/query/numbers.js';
 import { columnRef, identifier, limits, list, scalar, text } from '../../../platform/http/interface/fields.js';
 
 const operators = ['=', '<>', '<', '<=', '>', '>='] as const;
@@ -62,6 +63,13 @@ export const numbers = {
     .optional()
     .describe('ISO 4217 code: numbers are amounts of this currency.'),
   notation: z.enum(['full', 'compact']).optional().describe('`compact` writes 1,234,567 as 1.2M.'),
+  decimals: z
+    .number()
+    .int()
+    .min(0)
+    .max(greatestDecimals)
+    .optional()
+    .describe('How many decimal places numbers have. Left out: as many as their size needs.'),
 };
 
 export const dates = {

@@ -66,6 +66,7 @@ export const asMeasure = (chart: GuestChart, measure: string): GuestChart => ({
   unit: undefined,
   currency: undefined,
   notation: undefined,
+  decimals: undefined,
   ...numbersOf(chart, measure),
 });
 
