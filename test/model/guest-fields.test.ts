@@ -23,3 +23,19 @@ test('keys are counted, measurements have a mean, and amounts are added up', () 
     ...{ weight_kg: 'AVG', price_per_unit: 'AVG', total: 'SUM', visits: 'SUM' },
   });
 });
+
+test('a measure begins with the aggregate that the model names, where the model allows it for measures', () => {
+  const first = (parts: object): unknown => {
+    const rides = table('rides', { minutes: 'BIGINT' });
+    const columns = rides.columns.map((column) => ({ ...column, ...parts }));
+    const scope = { isReadable: () => true, joinModel: 'multi' as const, conditions: [] };
+    const model = datamart({ tables: [{ ...rides, columns }] });
+    return guestFields({ ...scope, datamart: model }, undefined).tables[0]?.fields[0]?.suggestedAggregates[0];
+  };
+  expect(first({})).toBe('SUM');
+  expect(first({ allowAggregate: true, defaultAggregation: 'avg' })).toBe('AVG');
+  expect(first({ allowAggregate: true, defaultAggregation: null })).toBe('SUM');
+  expect(first({ allowAggregate: false, defaultAggregation: 'AVG' })).toBe('SUM');
+  // No aggregate of numbers has this name.
+  expect(first({ allowAggregate: true, defaultAggregation: 'FIRST' })).toBe('SUM');
+});

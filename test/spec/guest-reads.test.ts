@@ -65,6 +65,15 @@ const north = { Region: 'north', Revenue: 130, Sales: 2 };
 const south = { Region: 'south', Revenue: 50, Sales: 1 };
 const west = { Region: 'west', Revenue: 20, Sales: 1 };
 
+test('a dashboard tells what its embed says of it, and nothing where the embed says nothing', async () => {
+  await cloneBoard(house, 'told-board', 'acme', { embedDescription: 'Takings of all shops' });
+  await cloneBoard(house, 'mute-board', 'acme', { embedDescription: '' });
+  const allowedEmbeds = ['told-board', 'mute-board', 'acme-board'];
+  const bearer = await mint(house, 'acme', { allowedEmbeds });
+  const told = await Promise.all(allowedEmbeds.map(async (id) => (await board(bearer, id)).description));
+  expect(told).toEqual(['Takings of all shops', undefined, undefined]);
+});
+
 describe('the reader’s language', () => {
   const bodyOf = async (path: string, language?: string) => {
     const headers = {

@@ -94,14 +94,15 @@ const usual = (columnName: string, type: WireKind, isKey: boolean): readonly Agg
   return type === 'text' || type === 'enum' || type === 'uuid' ? ['COUNT_DISTINCT'] : [];
 };
 
-/** The host's default first. An aggregate that does not fit, or needs a fraction, is no suggestion. */
+/** The host's default first, where the host allows it for measures. An aggregate that does not fit, or needs a fraction, is no suggestion. */
 const suggested = (
-  { columnName, defaultAggregation }: DatamartColumn,
+  { columnName, allowAggregate, defaultAggregation }: DatamartColumn,
   type: WireKind,
   isKey: boolean,
   fit: readonly Aggregate[],
 ): readonly Aggregate[] => {
-  const wanted = [defaultAggregation?.toUpperCase(), ...usual(columnName, type, isKey)];
+  const own = allowAggregate === true ? defaultAggregation?.toUpperCase() : undefined;
+  const wanted = [own, ...usual(columnName, type, isKey)];
   return fit
     .filter((one) => one !== 'PERCENTILE' && wanted.includes(one))
     .toSorted((a, b) => wanted.indexOf(a) - wanted.indexOf(b));

@@ -16,6 +16,8 @@ export type GuestDashboard = {
   /** The id in the guest's request: an embed id or a dashboard id. */
   readonly dashboardId: string;
   readonly name: string;
+  /** What the host says of the embed, below the name. Left out: nothing. */
+  readonly description?: string | undefined;
   readonly layout: readonly LayoutCard[];
   readonly metrics: readonly GuestMetric[];
   readonly filters: readonly GuestFilter[];

@@ -234,6 +234,7 @@ export const getGuestDashboard =
     return {
       dashboardId,
       name: translation.name(dashboard.name),
+      ...(embed.description === null || embed.description === '' ? {} : { description: embed.description }),
       layout,
       ...shownTiles(tiles, layout, translation),
       metrics: (await viewMetrics(content, caller, opened, metrics)).map((metric) => translated(metric, translation)),

@@ -52,6 +52,14 @@ type CardSurroundings = {
   readonly isAlone: boolean;
 };
 
+/** The name, where the token shows it, and what the host says of the dashboard. */
+const titleOf = ({ name, description, permissions }: GuestDashboard): TemplateResult | null => {
+  const heading = permissions.isShowDashboardName ? html`<h2 part="heading">${name}</h2>` : null;
+  return description === undefined
+    ? heading
+    : html`<div class="titled">${heading}<p class="description quiet" part="description">${description}</p></div>`;
+};
+
 export class GuestlistDashboard extends EmbedElement {
   static override properties = {
     ...EmbedElement.properties,
@@ -235,7 +243,7 @@ export class GuestlistDashboard extends EmbedElement {
     return html`
       <slot name="logo"></slot>
       <div class="head" part="head">
-        ${dashboard.permissions.isShowDashboardName ? html`<h2 part="heading">${dashboard.name}</h2>` : null}
+        ${titleOf(dashboard)}
         ${
           dashboard.boards === undefined || this.printing || metricId !== undefined
             ? null

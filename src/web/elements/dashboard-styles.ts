@@ -61,6 +61,15 @@ export const dashboardStyles = css`
     letter-spacing: -0.015em;
     overflow-wrap: anywhere;
   }
+  .titled {
+    flex: 0 1 auto;
+    max-width: 68ch;
+  }
+  .description {
+    margin: 2px 0 0;
+    white-space: pre-line;
+    overflow-wrap: anywhere;
+  }
   .grid {
     display: grid;
     grid-template-columns: repeat(12, minmax(0, 1fr));

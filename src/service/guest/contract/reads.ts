@@ -107,6 +107,7 @@ const dashboard = z
   .object({
     dashboardId: z.string(),
     name: z.string(),
+    description: z.string().optional().describe('`embedDescription` of the embed. Left out: it has none.'),
     layout: z
       .array(z.object({ metricId: z.string(), x: z.number(), y: z.number(), w: z.number(), h: z.number() }))
       .describe('Cards on a grid of 12 columns.'),
@@ -172,6 +173,7 @@ export const encodeMetric = ({ metricId, name, chart, filters }: GuestMetric): E
 const encodeDashboard = (view: GuestDashboard): Encoded<typeof dashboard> => ({
   dashboardId: view.dashboardId,
   name: view.name,
+  description: view.description,
   layout: view.layout.map(({ metricId, x, y, w, h }) => ({ metricId, x, y, w, h })),
   metrics: view.metrics.map(encodeMetric),
   filters: view.filters.map(encodeFilter),
