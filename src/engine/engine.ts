@@ -180,7 +180,7 @@ const withStatement = <R>(
   parts: Parts,
   ask: AnyAsk,
   signal: RequestSignal,
-  use: (database: Database, page: Statement, running: Running) => Promise<R>,
+  use: (database: Database, prepared: Prepared, running: Running) => Promise<R>,
 ): Promise<R> => {
   const { databases, limits, log, maskKeyOf } = parts;
   const { question } = ask;
@@ -188,13 +188,13 @@ const withStatement = <R>(
   const running: Running = { signal, maxBytes: limits.answerBytes, requestId };
   const work = async (database: Database): Promise<R> => {
     const place = { ...parts, database };
-    const { compiled } = await prepare(
+    const prepared = await prepare(
       database,
       ask,
       { ...running, isWritten: true, maskKeyOf },
       runOf(place, question, running),
     );
-    return use(database, compiled.page, running);
+    return use(database, prepared, running);
   };
   const logged = { requestId, tenant: loggedTenant(question.tenant) };
   const gone = () => logGone(log, question, requestId);
@@ -214,8 +214,8 @@ const createCheck =
     // Nothing is cached and no row is read, so none of these has an effect.
     const noCache = { dataAppId: '', epoch: 'none' as Epoch, timezone: null, today: anyDay };
     const ask = answerOf({ ...asked, ...noCache, definition, sort: null, limit: 0, offset: 0 });
-    return withStatement(parts, ask, signal, async (database, page, running) => {
-      await database.run(page, ask.question.tenant, running);
+    return withStatement(parts, ask, signal, async (database, { compiled }, running) => {
+      await database.run(compiled.page, ask.question.tenant, running);
     });
   };
 
@@ -224,7 +224,10 @@ const createStatement =
   (asked, signal) => {
     const limit = Math.min(asked.limit ?? parts.limits.answerRows, parts.limits.answerRows);
     const ask = answerOf({ ...asked, limit, definition: withoutCounting(asked.definition) });
-    return withStatement(parts, ask, signal, async (_, { sql }) => sql);
+    return withStatement(parts, ask, signal, async (_, { compiled, written }) => ({
+      sql: compiled.page.sql,
+      columns: written,
+    }));
   };
 
 /** Marks an answer that was cut at a limit the caller did not set. */

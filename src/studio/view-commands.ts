@@ -21,6 +21,7 @@ import type { MetricDefinition } from '../model/dashboard/metric.js';
 import type { AuthorCaller } from '../model/guest/caller.js';
 import type { GuestQuery, MetricReply } from '../model/guest/view.js';
 import { nameInRecords } from '../model/person.js';
+import type { ProposedOutput } from '../model/query/sql-outputs.js';
 import { Refusal } from '../model/refusal.js';
 import type { Authenticate } from '../platform/http/wire/admission.js';
 import { authoredMetric } from '../service/dashboards/contract/author-previews.js';
@@ -44,7 +45,18 @@ export const previewMetric = declareCommand('metric-preview', authoredMetric, qu
 export const describeMetric = declareCommand(
   'metric-statement',
   authoredMetric,
-  z.object({ sql: z.string() }),
+  z.object({
+    sql: z.string(),
+    columns: z
+      .array(
+        z.object({
+          name: z.string(),
+          dataType: z.enum(['date', 'number', 'string', 'boolean']),
+          use: z.enum(['dimension', 'measure']),
+        }),
+      )
+      .describe('Of a metric in SQL: its columns, and what each is proposed as.'),
+  }),
   readBy('author'),
 );
 
@@ -52,13 +64,14 @@ type AuthoredMetric = Omit<GuestQuery, 'metricId' | 'dashboardId'> & {
   readonly dashboardId: string;
   readonly definition: MetricDefinition;
 };
+type Described = { readonly sql: string; readonly columns: readonly ProposedOutput[] };
 type Authored<R> = (caller: AuthorCaller, metric: AuthoredMetric, signal: AbortSignal) => Promise<R>;
 
 export type ViewParts = {
   readonly views: Views;
   readonly viewAs: ViewAs;
   readonly authenticate: Authenticate;
-  readonly authoring: { readonly preview: Authored<MetricReply>; readonly describe: Authored<string> };
+  readonly authoring: { readonly preview: Authored<MetricReply>; readonly describe: Authored<Described> };
   readonly audit: Audit;
 };
 
@@ -109,8 +122,9 @@ export const viewCommands = (parts: ViewParts): readonly AdminCommand[] => {
         await audit.record(previewed(caller, { view, ...metric }, askedIn(by).requestId));
       return encodeReply(await authoring.preview(caller, metric, signal));
     }),
-    adminCommand(describeMetric, async ({ view, ...metric }, by, signal) => ({
-      sql: await authoring.describe(await authorOf(parts, view, by), metric, signal),
-    })),
+    adminCommand(describeMetric, async ({ view, ...metric }, by, signal) => {
+      const { sql, columns } = await authoring.describe(await authorOf(parts, view, by), metric, signal);
+      return { sql, columns: [...columns] };
+    }),
   ];
 };

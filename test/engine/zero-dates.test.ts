@@ -66,7 +66,7 @@ describe.runIf(await isMysqlThere())('dates of MariaDB', () => {
   });
 
   it('are compared as they are stored too, so that an index serves a range', async () => {
-    const text = await engine.statement(
+    const { sql: text } = await engine.statement(
       asked({ kind: 'range', from: '2023-01-01', to: '2024-01-01', toIsExclusive: true }),
       stays,
     );

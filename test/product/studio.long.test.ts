@@ -168,11 +168,6 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
       await page.keyboard.press('Escape');
     };
     await form.getByLabel('Name', { exact: true }).fill('Longest');
-    await form.getByLabel(/^Columns to split by/).fill('destination');
-    await form.getByLabel(/^Columns with values/).fill('miles');
-    await write('SELECT destination, max(distance) AS far FROM flights GROUP BY destination');
-    await form.getByRole('button', { name: 'Save' }).click();
-    await form.getByText(/answers the columns destination, far, but its dimensions and measures are/).waitFor();
     await write('SELECT destination, max(distance) AS miles FROM flights GROUP GROUP BY destination');
     await form.getByRole('button', { name: 'Run' }).click();
     const mark = form.locator('.cm-lintRange-error');
@@ -193,7 +188,19 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await write('SELECT destination, max(distance) AS miles FROM flights GROUP BY destination');
     await form.getByRole('button', { name: 'Run' }).click();
     await form.getByText(/^It can be answered. Rows: \d+/).waitFor();
-    expect(await form.getByRole('row').count()).toBeGreaterThan(20);
+    const use = (column: string, name: string) =>
+      form.getByRole('group', { name: `Use of ${column}` }).getByRole('button', { name });
+    const isPressed = (column: string, name: string) => use(column, name).getAttribute('aria-pressed');
+    expect([await isPressed('destination', 'Split by'), await isPressed('miles', 'Value')]).toEqual(['true', 'true']);
+    const picture = (name: string) => form.getByRole('button', { name: new RegExp(`^${name}`) });
+    expect(await picture('bar chart').getAttribute('aria-pressed')).toBe('true');
+    await form.locator('guestlist-card section[aria-busy="false"]').waitFor();
+    expect(await picture('gauge').getAttribute('aria-disabled')).toBe('true');
+    await use('destination', 'Leave out').click();
+    await until(() => picture('single value').getAttribute('aria-pressed')).toBe('true');
+    await use('destination', 'Split by').click();
+    await form.getByRole('button', { name: 'Rows', exact: true }).click();
+    expect(await form.locator('.rows').getByRole('row').count()).toBeGreaterThan(20);
     await form.getByText('SQL that runs').click();
     await form.getByText('Marked: the scope of the tenant LAX').waitFor();
     expect(await form.locator('studio-code[read-only] .cm-lintRange-info').count()).toBe(1);
@@ -202,7 +209,10 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByText('“Longest” is saved in the template.').waitFor();
     const made = (await contentOf()).data.metrics.find(({ name }) => name === 'Longest');
-    expect(made?.definition).toMatchObject({ kind: 'sql', measures: [{ name: 'miles' }] });
+    expect(made?.definition).toMatchObject({
+      ...{ kind: 'sql', chart: { type: 'bar' } },
+      ...{ dimensions: [{ name: 'destination' }], measures: [{ name: 'miles' }] },
+    });
     await page.getByRole('link', { name: 'Metrics', exact: true }).click();
     await page
       .locator('tr', { hasText: made?.metricId ?? '' })

@@ -27,8 +27,10 @@ const inSql = (sql: string, ...names: readonly string[]): MetricDefinition => ({
 });
 const rowsOf = async (caller: AuthorCaller, definition: MetricDefinition, dashboardId = 'one') =>
   (await previewAuthoredMetric(world.deps)(caller, { dashboardId, definition }, stays)).answer.rows;
-const statementOf = async (caller: AuthorCaller, definition: MetricDefinition) =>
+const describeOf = async (caller: AuthorCaller, definition: MetricDefinition) =>
   describeAuthoredMetric(world.deps)(caller, { dashboardId: 'one', definition }, stays);
+const statementOf = async (caller: AuthorCaller, definition: MetricDefinition) =>
+  (await describeOf(caller, definition)).sql;
 
 const ids = inSql('SELECT id, client FROM sales ORDER BY id', 'id', 'client');
 
@@ -46,6 +48,53 @@ test('SQL reads the rows of the viewed user’s tenant, and never those of anoth
     const rows = await rowsOf(await asAuthor(), inSql(sql, 'id', 'client'));
     expect([sql, [...new Set(rows.map(({ client }) => client))]]).toEqual([sql, ['a']]);
   }
+});
+
+test('SQL that declares no columns yet runs as written, and each of its columns is proposed as what it is', async () => {
+  const plain = inSql('SELECT shop, id, count(*) AS sold, 2024 AS year FROM sales GROUP BY ALL ORDER BY id LIMIT 2');
+  const { columns } = await describeOf(await asAuthor(), plain);
+  expect(columns.map(({ name, dataType, use }) => [name, dataType, use])).toEqual([
+    ['shop', 'string', 'dimension'],
+    ['id', 'number', 'dimension'],
+    ['sold', 'number', 'measure'],
+    ['year', 'number', 'dimension'],
+  ]);
+  expect((await rowsOf(await asAuthor(), plain)).map(({ shop, sold }) => [shop, sold])).toEqual([
+    ['s1', 1],
+    ['s1', 1],
+  ]);
+  const none = await describeOf(await asAuthor(), inSql("SELECT shop FROM sales WHERE shop = 'none'"));
+  expect(none.columns).toEqual([{ name: 'shop', dataType: 'string', use: 'dimension' }]);
+});
+
+test('SQL that declares no columns gives nobody a row or a column that it would not give with them', async () => {
+  const plain = inSql('SELECT id, client FROM sales ORDER BY id');
+  for (const [caller, dashboard] of [
+    [await asAuthor(), 'one'],
+    [await asAuthor({}, { clientId: 'b' }), 'theirs'],
+    [
+      await asAuthor({
+        dashboardAppFilters: [{ dashboardId: 'one', values: { [stateFilter.name]: 'CA' }, isShowOnUrl: true }],
+      }),
+      'one',
+    ],
+  ] as const) {
+    expect(await rowsOf(caller, plain, dashboard)).toEqual(await rowsOf(caller, ids, dashboard));
+  }
+  await expect(rowsOf(await asAuthor(), plain, 'theirs')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  const caller = await asAuthor();
+  const named = { ...caller, grant: { ...caller.grant, rlsSettings: [{ metricId: 'm', values: { State: 'CA' } }] } };
+  await expect(describeOf(named, plain)).rejects.toMatchObject({ reason: 'restricted-token-defines' });
+  const hiding = await asAuthor({ hideColumns: ['main.sales.client'] });
+  expect((await describeOf(hiding, inSql('SELECT * FROM sales'))).columns.map(({ name }) => name)).toEqual([
+    'id',
+    'shop',
+  ]);
+  for (const sql of ['SELECT client FROM sales', 'SELECT id FROM sales ORDER BY client'])
+    for (const ask of [describeOf, rowsOf])
+      await expect(ask(hiding, inSql(sql))).rejects.toMatchObject({
+        code: expect.stringMatching(/^(METRIC_QUERY_ERROR|INVALID)/),
+      });
 });
 
 test('a dashboard of another tenant is not opened', async () => {

@@ -875,7 +875,7 @@ describe('a metric that an author writes', () => {
     expect((await ask(headers, 'POST', paths[0], bodyOf(view))).status).toBe(403);
     expect(server.authored).toEqual([]);
     const answer = await ask(headers, 'POST', paths[1], bodyOf(view));
-    expect(await answer.json()).toEqual({ data: { sql: 'SELECT $1' }, error: null });
+    expect(await answer.json()).toEqual({ data: { sql: 'SELECT $1', columns: [] }, error: null });
   });
 
   test('is not answered through a view alone, as requests that a browser sends as a guest are', async () => {

@@ -337,7 +337,7 @@ export const startStudioServer = async (
       },
       describe: async (caller, { definition }) => {
         authored.push({ caller, definition });
-        return 'SELECT $1';
+        return { sql: 'SELECT $1', columns: [] };
       },
     },
   };

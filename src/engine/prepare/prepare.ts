@@ -95,6 +95,7 @@ const prepareVisual = async (context: SqlContext, ask: Ask, runScoped: RunScoped
     question,
     ...scopePlan(planned),
     tenantCurrency: await prepareTenantCurrency(context, question, planned),
+    written: [],
     hasOtherTypes: (result) => hasOtherTypes(planned.output, result),
     shape: (result, currency) => shape(planned.output, result, currency),
     shapeBatch: (batch, currency) => shapeBatch(planned.output, batch, currency),

@@ -1,4 +1,4 @@
-import type { MetricAnswer } from '../../model/query/engine.js';
+import type { AnswerColumn, MetricAnswer } from '../../model/query/engine.js';
 import type { CacheKeyParts } from '../cache/key.js';
 import type { ResultTable } from '../connections/database.js';
 import type { PageOfRows } from '../plan/plan.js';
@@ -19,6 +19,8 @@ export type Prepared = Scoped & {
   readonly question: CacheKeyParts['question'];
   /** Reads the tenant's currency, where amounts of the answer are in it. */
   readonly tenantCurrency: Scoped | null;
+  /** The columns of a metric in SQL, whose types only the database knows. Empty for others. */
+  readonly written: readonly AnswerColumn[];
   /** Whether the database answers values of other types than the catalog has. */
   readonly hasOtherTypes: (result: Pick<ResultTable, 'dataTypes'>) => boolean;
   readonly shape: (result: RunResult, tenantCurrency: string | undefined) => MetricAnswer;

@@ -57,13 +57,14 @@ export const prepareSql = async (context: SqlContext, question: SqlQuestion): Pr
   const { plan, shape } = await planSql(context, question);
   const { withoutBaseFilters } = question.definition;
   const scoped = scopeToTenant(plan, tenant, { datamart, catalog: stored, maskKey, withoutBaseFilters });
-  const columns = answerColumns(question.definition, shape);
+  const columns = answerColumns(plan, shape);
   return {
     question,
     scoped,
     compiled: compileSql(dialect, scoped),
     page: plan.page,
     tenantCurrency: null,
+    written: columns,
     hasOtherTypes: ({ dataTypes }) => columns.some(({ dataType }, index) => dataTypes[index] !== dataType),
     shape: (result) => shapeAnswer(question.definition, columns, result),
     shapeBatch: ({ rows }) => ({ columns, rows }),
@@ -129,9 +130,13 @@ const assertCompared = ({ declared, variables }: SqlContext, { values }: Stateme
   );
 };
 
-/** The columns of the result must be exactly the dimensions and measures. */
+/**
+ * Each dimension and measure must be a column of the result; columns that are neither are left out. SQL that declares none
+ * yet, which only an author tries, answers all of its columns.
+ */
 const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: Shape): SqlPlan['columns'] => {
-  const declared = outputNames(definition);
+  const outputs = outputNames(definition);
+  const declared = outputs.length === 0 ? shape.map(({ name }) => name) : outputs;
   const columns = declared.flatMap((name) => {
     const found = shape.filter((column) => parser.isSameName(column.name, name));
     const [one, ...others] = found;
@@ -139,11 +144,11 @@ const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: S
     const { name: source, valueType, readCast } = one;
     return [{ name, source, isFloat: valueType?.kind === 'float', readCast }];
   });
-  const isWhole = columns.length === declared.length && shape.length === declared.length;
-  return isWhole && new Set(columns.map(({ source }) => source)).size === shape.length
+  const isWhole = new Set(columns.map(({ source }) => source)).size === declared.length;
+  return isWhole
     ? columns
     : refuseQuery(
-        `The metric's SQL answers the columns ${shape.map(({ name }) => name).join(', ')}, but its dimensions and measures are ${declared.join(', ')}; make them the same (names in quotes keep their case).`,
+        `The metric's SQL answers the columns ${shape.map(({ name }) => name).join(', ')}, but its dimensions and measures are ${declared.join(', ')}; each must be one column of the SQL, by a name of its own (names in quotes keep their case).`,
         'sql-columns-differ',
       );
 };
@@ -170,11 +175,8 @@ const compileSql = (dialect: Dialect, plan: TenantScoped<SqlPlan>): CompiledPlan
   };
 };
 
-const answerColumns = (
-  definition: SqlDefinition,
-  shape: readonly (Shape[number] | undefined)[],
-): readonly AnswerColumn[] =>
-  outputNames(definition).map((name, index) => ({ name, dataType: shape[index]?.dataType ?? 'string' }));
+const answerColumns = ({ columns }: SqlPlan, shape: readonly (Shape[number] | undefined)[]): readonly AnswerColumn[] =>
+  columns.map(({ name }, index) => ({ name, dataType: shape[index]?.dataType ?? 'string' }));
 
 const shapeAnswer = (
   definition: SqlDefinition,

@@ -113,8 +113,16 @@ const sharedFilterNames = ({ filters }: MetricDefinition): readonly string[] => 
 };
 
 /** Returns all faults of one metric for this datamart. */
-export const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
-  const names = outputNames(definition);
+export const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => [
+  ...partFaults(definition, datamart),
+  ...(outputNames(definition).length === 0 ? ['measures: it has neither a dimension nor a measure that is shown'] : []),
+];
+
+/** As `definitionFaults`, but SQL needs not say yet which of its columns are dimensions and measures. */
+export const triedFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] =>
+  definition.kind === 'sql' ? partFaults(definition, datamart) : definitionFaults(definition, datamart);
+
+const partFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
   const sortable = sortableNames(definition);
   return [
     ...(definition.kind === 'visual' ? tableFaults('from', definition.from, datamart) : []),
@@ -129,7 +137,6 @@ export const definitionFaults = (definition: MetricDefinition, datamart: Datamar
     ...(definition.withoutBaseFilters ?? []).flatMap((table, index) =>
       tableFaults(`withoutBaseFilters[${index}]`, table, datamart),
     ),
-    ...(names.length === 0 ? ['measures: it has neither a dimension nor a measure that is shown'] : []),
   ];
 };
 

@@ -34,6 +34,9 @@ export type Reads = {
   readonly stream: (question: MetricQuestion) => Promise<MetricStream>;
 };
 
+/** A statement with placeholders for values. `columns` is empty for a metric that is not in SQL. */
+export type WrittenStatement = { readonly sql: string; readonly columns: readonly AnswerColumn[] };
+
 /** Answers questions about metrics with rows. */
 export type Engine = Reads & {
   /**
@@ -48,9 +51,10 @@ export type Engine = Reads & {
   readonly check: (question: TypeQuestion, signal: RequestSignal) => Promise<void>;
   /**
    * Returns the statement that answers the question, in its tenant scope and with placeholders for values. Reads no
-   * row: of a dimension with `bucketCount`, the width is another one. Throws as `query`.
+   * row: of a dimension with `bucketCount`, the width is another one. `columns`: those of a metric in SQL. Throws as
+   * `query`.
    */
-  readonly statement: (question: MetricQuestion, signal: RequestSignal) => Promise<string>;
+  readonly statement: (question: MetricQuestion, signal: RequestSignal) => Promise<WrittenStatement>;
   /**
    * Returns the current tables of the datasource, ordered by schema and name. Later questions use them too.
    * `databases`: further databases of the server whose tables are returned, for servers where a database is a schema.

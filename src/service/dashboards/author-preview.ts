@@ -4,7 +4,7 @@
  * and limits.
  */
 import { definitionSqlParts } from '../../model/dashboard/content-sql.js';
-import { definitionFaults } from '../../model/dashboard/definition.js';
+import { triedFaults } from '../../model/dashboard/definition.js';
 import type { MetricDefinition } from '../../model/dashboard/metric.js';
 import { definitionTypeFaults } from '../../model/dashboard/type-faults.js';
 import { assertDefines } from '../../model/guest/access.js';
@@ -13,6 +13,7 @@ import type { GuestQuery, MetricReply } from '../../model/guest/view.js';
 import type { Clock } from '../../model/ports.js';
 import { withCourse } from '../../model/query/comparison.js';
 import type { Engine, MetricQuestion, RequestSignal } from '../../model/query/engine.js';
+import { type ProposedOutput, proposeOutputs } from '../../model/query/sql-outputs.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
 import { sqlPartFaults } from '../datamarts/sql-faults.js';
@@ -41,7 +42,7 @@ const assertSound = async (
 ): Promise<void> => {
   const parts = definitionSqlParts(definition);
   const faults = [
-    ...definitionFaults(definition, datamart),
+    ...triedFaults(definition, datamart),
     ...definitionTypeFaults(definition, datamart),
     ...(await sqlPartFaults(sqlRewriter, datasource.datasourceType, [datamart], parts)),
   ];
@@ -79,10 +80,14 @@ export const previewAuthoredMetric =
     return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - startedMs };
   };
 
+/** `columns`: those of a metric in SQL, and what each is proposed as. Empty for others. */
+export type DescribedMetric = { readonly sql: string; readonly columns: readonly ProposedOutput[] };
+
 /** Returns the statement that `previewAuthoredMetric` would run, with placeholders for values. Reads no row. */
 export const describeAuthoredMetric =
   (deps: Deps) =>
-  async (caller: AuthorCaller, command: AuthoredMetric, signal: RequestSignal): Promise<string> => {
+  async (caller: AuthorCaller, command: AuthoredMetric, signal: RequestSignal): Promise<DescribedMetric> => {
     const { question } = await open(deps, caller, command);
-    return explained(deps.engine.statement(question, signal));
+    const { sql, columns } = await explained(deps.engine.statement(question, signal));
+    return { sql, columns: proposeOutputs(columns, question.datamart) };
   };

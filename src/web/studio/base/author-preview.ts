@@ -1,13 +1,18 @@
 /** Asks for the rows of a metric that is not saved, as the user of a view reads them, and for its statement. */
 import type { MetricAnswer } from '../../../model/query/engine.js';
 import { answerIn, GuestError, isRecord } from '../../base/client.js';
-import { type Api, type CommandInput, StudioError, type View } from './api.js';
+import { type Answer, type Api, type CommandInput, StudioError, type View } from './api.js';
+
+export type Described = Answer<'metric-statement'>;
 
 type Authored = { readonly view: string; readonly dashboardId: string; readonly definition: object };
 
-/** The statement that would answer the metric, without its values. Throws what is wrong with the metric. */
-export const describeAuthored = async (api: Api, authored: Authored, signal: AbortSignal): Promise<string> =>
-  (await api.command('metric-statement', authored as CommandInput<'metric-statement'>, signal)).sql;
+/**
+ * The statement that would answer the metric, without its values, and the columns of a metric in SQL. Throws what is wrong
+ * with the metric.
+ */
+export const describeAuthored = (api: Api, authored: Authored, signal: AbortSignal): Promise<Described> =>
+  api.command('metric-statement', authored as CommandInput<'metric-statement'>, signal);
 
 /** A failure of Studio as the elements show it: with its message. */
 export const toGuestError = (error: unknown): unknown =>

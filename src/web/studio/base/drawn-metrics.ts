@@ -14,7 +14,10 @@ export type AskAuthored = (definition: object, asked: object, signal: AbortSigna
 /** `key` changes with what the card asks. */
 export type Drawn = { readonly key: string; readonly metric: GuestMetric; readonly ask: AskRows };
 
-const guestMetricOf = ({ metricId, name, definition }: TemplateMetric): GuestMetric => {
+/** What is drawn of a metric. */
+type Drawable = Pick<TemplateMetric, 'metricId' | 'name' | 'definition'>;
+
+const guestMetricOf = ({ metricId, name, definition }: Drawable): GuestMetric => {
   const { chart, dimensions, measures } = definition;
   const { calculations = [], comparison = null } = definition.kind === 'sql' ? {} : definition;
   return { ...viewOf({ chart, dimensions, measures, calculations, comparison } as never, name), metricId };
@@ -35,7 +38,7 @@ export class DrawnMetrics {
     this.#ask = ask;
   }
 
-  of(metric: TemplateMetric): Drawn {
+  of(metric: Drawable): Drawn {
     const { metricId, name, definition } = metric;
     const key = JSON.stringify([this.#number, metricId, definition]);
     const kept = this.#drawn.get(metricId);

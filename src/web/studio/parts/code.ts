@@ -28,7 +28,7 @@ const theme = EditorView.theme({
   '&.cm-focused': { outline: '2px solid var(--accent)' },
   '.cm-content': { fontFamily: 'ui-monospace, monospace', caretColor: 'var(--ink)' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
-  '.cm-scroller': { maxHeight: '70vh', minHeight: '320px', overflow: 'auto' },
+  '.cm-scroller': { maxHeight: '70vh', minHeight: 'var(--code-height, 320px)', overflow: 'auto' },
   '.cm-gutters': { backgroundColor: 'var(--paper)', color: 'var(--soft)', borderRight: '1px solid var(--line)' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'transparent' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {

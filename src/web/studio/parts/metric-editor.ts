@@ -181,7 +181,7 @@ class MetricEditor extends LitElement {
     const { dashboardId, view, api } = this;
     await this.#asking.run(
       (signal) => describeAuthored(api, { view: view.token, dashboardId, definition }, signal),
-      (sql) => {
+      ({ sql }) => {
         this.told = { sql };
       },
       (error) => {

@@ -448,18 +448,18 @@ class DashboardScreen extends Screen<Data> {
         ${keyed(
           id,
           html`<studio-sql-metric .columns=${data.columns} .tenant=${viewer.clientId} .initial=${initial}
-            .runIt=${this.#runIn(view, copy)} .saveIt=${saveIt}></studio-sql-metric>`,
+            .runIt=${this.#runIn(view, copy)} .askRows=${this.#askRows(data)} .saveIt=${saveIt}></studio-sql-metric>`,
         )}`,
     );
   }
 
   #runIn(view: View, dashboardId: string): RunSql {
-    return async ({ definition }, signal) => {
+    return async (definition, signal) => {
       const asked = { view: view.token, dashboardId, definition };
-      const sql = await describeAuthored(this.api, asked, signal);
+      const described = await describeAuthored(this.api, asked, signal);
       const isShown = this.api.session.person.seesData;
       const answer = isShown ? await askAuthored(this.api, view, asked, signal, () => void this.#renew()) : null;
-      return { sql, answer };
+      return { ...described, answer };
     };
   }
 
