@@ -10,7 +10,7 @@ import { needText } from './words.js';
 export const chartPickerStyles = css`
   .charts {
     display: grid;
-    grid-template-columns: repeat(auto-fill, minmax(84px, 1fr));
+    grid-template-columns: repeat(auto-fill, minmax(88px, 1fr));
     gap: 6px;
   }
   .chart {
@@ -21,13 +21,14 @@ export const chartPickerStyles = css`
     gap: 4px;
     min-width: 0;
     min-height: 76px;
-    padding: 8px 4px 6px;
+    padding: 8px 0 6px;
     border: 1px solid transparent;
     border-radius: 8px;
     background: none;
     font-size: 12px;
     line-height: 1.25;
     text-align: center;
+    hyphens: auto;
     overflow-wrap: anywhere;
   }
   .chart .kind::first-letter {

@@ -75,7 +75,7 @@ const shapes: Readonly<Record<ChartType, readonly [Shape, ...Shape[]]>> = {
 };
 
 /** Every chart type. */
-export const chartNames = Object.keys(shapes) as readonly ChartType[];
+const chartNames = Object.keys(shapes) as readonly ChartType[];
 
 const countNeed = (count: number, [least, most]: Range, what: 'measures' | 'groups'): ChartNeed | null => {
   if (count < least) return { code: `more-${what}`, count: least };

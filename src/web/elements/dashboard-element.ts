@@ -57,7 +57,7 @@ const titleOf = ({ name, description, permissions }: GuestDashboard): TemplateRe
   const heading = permissions.isShowDashboardName ? html`<h2 part="heading">${name}</h2>` : null;
   return description === undefined
     ? heading
-    : html`<div class="titled">${heading}<p class="description quiet" part="description">${description}</p></div>`;
+    : html`<div class="titled">${heading}<p class="description quiet">${description}</p></div>`;
 };
 
 export class GuestlistDashboard extends EmbedElement {
