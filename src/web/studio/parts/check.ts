@@ -1,7 +1,8 @@
-/** Runs every metric of a template for some tenants, and lists what their users would meet. */
+/** Runs every metric of a template for some tenants and as one restricted user, and lists what users would meet. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { Answer, Api } from '../base/api.js';
 import { badge } from '../base/kit.js';
+import { checkAsRestricted, type RestrictedCheck } from '../base/restricted-check.js';
 import { textOf } from '../base/screen.js';
 import { tenantLink, watchTenantNames } from '../base/tenant-names.js';
 
@@ -12,12 +13,15 @@ export class Check extends LitElement {
     api: { attribute: false },
     template: {},
     result: { state: true },
+    restricted: { state: true },
     failure: { state: true },
     isBusy: { state: true },
   };
   declare api: Api;
   declare template: string;
   declare result: Checked | undefined;
+  /** Undefined: not run yet. Null: no restricted user is known. */
+  declare restricted: RestrictedCheck | null | undefined;
   declare failure: string | null;
   declare isBusy: boolean;
 
@@ -40,12 +44,12 @@ export class Check extends LitElement {
 
   protected override render(): TemplateResult {
     return html`<section class="card"><h2>Check</h2>
-      <p class="soft">Runs every metric as it would be after the roll-out, with the rows of each tenant. Nothing is written.</p>
+      <p class="soft">Runs every metric as it would be after the roll-out, with the rows of each tenant, then as one restricted user who logged in lately. No dashboard is changed.</p>
       <form class="toolbar" @submit=${this.#run}>
         <label>Tenants <span class="hint">empty: three of them</span><input name="clientIds" autocomplete="off" placeholder="acme, globex" /></label>
         <button class="quiet" ?disabled=${this.isBusy === true}>${this.isBusy === true ? 'Running…' : 'Run the check'}</button>
       </form>
-      <div role="status">${this.failure == null ? nothing : html`<p class="notice bad">${this.failure}</p>`}${this.result === undefined ? nothing : this.#found(this.result)}</div>
+      <div role="status">${this.failure == null ? nothing : html`<p class="notice bad">${this.failure}</p>`}${this.result === undefined ? nothing : this.#found(this.result)}${this.restricted === undefined ? nothing : asRestricted(this.restricted)}</div>
     </section>`;
   }
 
@@ -79,9 +83,11 @@ export class Check extends LitElement {
       .filter(Boolean);
     this.isBusy = true;
     this.failure = null;
+    this.restricted = undefined;
     try {
       const clientIds = named.length === 0 ? {} : { clientIds: named };
       this.result = await this.api.command('template-check', { template: this.template, ...clientIds });
+      this.restricted = await checkAsRestricted(this.api, this.template, this.#gone.signal);
     } catch (error) {
       this.failure = textOf(error);
     } finally {
@@ -89,5 +95,14 @@ export class Check extends LitElement {
     }
   };
 }
+
+const asRestricted = (check: RestrictedCheck | null): TemplateResult => {
+  if (check === null)
+    return html`<p class="soft">It was not run as a restricted user: none who logged in lately is known to you.</p>`;
+  const { who, metrics, faults } = check;
+  if (faults.length === 0) return html`<p>As ${who}, who is restricted: all ${metrics} metrics answer.</p>`;
+  return html`<p><strong>As ${who}, who is restricted: ${faults.length} of ${metrics} metrics do not answer.</strong></p>
+    <ul>${faults.map(({ metric, text }) => html`<li>${metric}: ${text}</li>`)}</ul>`;
+};
 
 customElements.define('studio-check', Check);
