@@ -20,8 +20,26 @@ const stateOf = ({ isPaused, mutedUntil, last }: Schedule): State => {
 
 const kinds = { active: 'good', paused: 'warn', muted: 'warn', failed: 'bad' } as const;
 
+const outcomes: Readonly<Record<string, readonly [words: string, kind: 'good' | 'bad' | 'warn' | 'plain']>> = {
+  sent: ['sent', 'good'],
+  shared: ['sent', 'good'],
+  checked: ['checked', 'good'],
+  failed: ['not sent', 'bad'],
+  skipped: ['left out', 'warn'],
+  sending: ['being sent', 'plain'],
+  due: ['waiting', 'plain'],
+};
+
+const outcomeOf = ({ state }: NonNullable<Schedule['last']>) => outcomes[state] ?? ([state, 'plain'] as const);
+
 const lastText = ({ last }: Schedule): string =>
-  last === null ? 'none yet' : [last.state, reasonText(last.reason)].filter((part) => part !== '').join(': ');
+  last === null ? 'none yet' : [outcomeOf(last)[0], reasonText(last.reason)].filter((part) => part !== '').join(': ');
+
+const lastCell = ({ last }: Schedule): TemplateResult | string => {
+  if (last === null) return 'none yet';
+  const [words, kind] = outcomeOf(last);
+  return html`${badge(words, kind)} ${reasonText(last.reason)}`;
+};
 
 class DeliveriesScreen extends Screen<Schedules> {
   /** Where the list of all is cut, that of the tenant in the address is asked for too, so that a link finds its row. */
@@ -98,7 +116,7 @@ const columns: readonly Column<Schedule>[] = [
   { title: 'State', of: (schedule) => badge(stateOf(schedule), kinds[stateOf(schedule)]), text: stateOf },
   timeColumn('Next', ({ nextAt }) => nextAt, 'none'),
   timeColumn('Last', ({ last }) => last?.moment, 'none yet'),
-  { title: 'Outcome', of: lastText },
+  { title: 'Outcome', of: lastCell, text: lastText },
 ];
 
 customElements.define('studio-deliveries', DeliveriesScreen);

@@ -102,6 +102,11 @@ class TenantsScreen extends Screen<Data> {
         })}
       </section>
       ${usageOf(tenant, use)}
+      ${
+        tenant.clientId !== null && this.api.session.person.seesData
+          ? html`<p>${link(addressOf('queries', [], { tenant: tenant.clientId }), 'How its users were answered over time')}</p>`
+          : nothing
+      }
       <p>${link(addressOf('queries', ['tenants'], { search: tenant.clientId ?? erasedName(tenant) }), 'What its queries took')}</p>
       ${
         tenant.clientId !== null && hasRole(this.api.session, 'support', 'auditor')
