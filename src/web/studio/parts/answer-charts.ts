@@ -43,7 +43,7 @@ class AnswerCharts extends LitElement {
     if (this.failure !== null) return html`<p class="notice bad" role="alert">${this.failure}</p>`;
     if (!this.isReady)
       return html`<div class="skeleton" role="status" aria-busy="true" aria-label="Loading"><i></i><i></i></div>`;
-    return html`<div class="charts">${this.#shown.map(
+    return html`<h2 class="sr">Charts</h2><div class="charts">${this.#shown.map(
       ({ metric, ask }) => html`<studio-card-preview .metric=${metric} .ask=${ask}></studio-card-preview>`,
     )}</div>`;
   }
