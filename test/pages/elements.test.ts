@@ -213,6 +213,19 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     expect(await share()).not.toBe('99%');
   });
 
+  it('says in each card that the service is away at the first load, and asks again at once on demand', async () => {
+    const { status, body } = refusal('UPSTREAM_UNAVAILABLE', 'The service is away.', 503);
+    await on.page.route('**/dashboards/*/query', (route) => route.fulfill({ status: status ?? 503, json: body }));
+    await mount(on.page, 'guestlist-dashboard', { token: 'guest-LAX-1', 'dashboard-id': 'delays--LAX' });
+    const failed = on.page.locator('guestlist-card').getByRole('alert').getByText('The service is away.');
+    await until(() => failed.count()).toBe(4);
+    await on.shoot('away');
+    await on.page.unroute('**/dashboards/*/query');
+    await on.page.getByRole('button', { name: 'Try again' }).first().click();
+    await until(() => on.page.locator('guestlist-card').getByRole('alert').count()).toBe(0);
+    await until(share).toBe('22.2%');
+  });
+
   it('fails card by card, reports it to the page, and retries on demand', async () => {
     on.bench.service.control.override = ({ path }) =>
       path.includes('delayByHour/query') ? refusal('METRIC_QUERY_ERROR', 'The query took too long.') : undefined;

@@ -142,6 +142,8 @@ const draw = async (given: Placed & { readonly token: string; readonly origin: s
     if (element.isExpired || element.isAway) return { fault: 'ENDED', height: 0 };
     idle = element.isLoading || element.isBusy ? 0 : idle + 1;
   }
+  // The title of the file, as readers of PDF files show it.
+  document.title = element.dashboard?.name ?? element.metric?.name ?? '';
   return { fault: null, height: element.getBoundingClientRect().height };
 };
 

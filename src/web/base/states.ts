@@ -24,6 +24,12 @@ export const stateStyles = css`
   .state .button {
     margin-top: 4px;
   }
+  /* Nobody can press it there. */
+  @media print {
+    .state .button {
+      display: none;
+    }
+  }
   .skeleton {
     position: relative;
     overflow: hidden;

@@ -133,7 +133,8 @@ export class MetricCard extends LitElement {
   }
 
   get #isWaiting(): boolean {
-    return this.#isUnasked || this.#reading.state.isLoading;
+    const { isLoading, outage } = this.#reading.state;
+    return this.#isUnasked || (isLoading && outage === undefined);
   }
 
   static override styles = [baseStyles, stateStyles, cardStyles];
@@ -243,11 +244,14 @@ export class MetricCard extends LitElement {
   }
 
   #body(): TemplateResult {
-    const { answer, error } = this.#reading.state;
+    const { answer, error: refused, outage } = this.#reading.state;
     const { name } = this.metric;
     const { text } = this.view.format;
+    // A card that shows data of before keeps showing them.
+    const error = refused ?? (answer === undefined ? outage : undefined);
     if (error !== undefined) {
-      const again = () => this.#reading.load();
+      // An outage is of the service, so that all cards ask again.
+      const again = () => (refused === undefined ? this.dispatchEvent(new Event('again')) : this.#reading.load());
       return errorState(
         text,
         text('This chart can’t be shown'),

@@ -455,6 +455,7 @@ export class GuestlistDashboard extends EmbedElement {
       .onMark=${this.#marked}
       .view=${this.view}
       .onFailure=${this.onFailure}
+      @again=${this.refresh}
     ></guestlist-card>`;
   }
 

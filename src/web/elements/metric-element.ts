@@ -101,6 +101,7 @@ export class GuestlistMetric extends EmbedElement {
       .source=${this.#source}
       .view=${this.view}
       .onFailure=${this.onFailure}
+      @again=${this.refresh}
     ></guestlist-card>`;
   }
 }

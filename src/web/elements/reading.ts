@@ -7,7 +7,7 @@ import type { Sort } from '../../model/dashboard/metric.js';
 import type { GuestMetric } from '../../model/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { Question } from '../base/batch.js';
-import { type FilterValues, type GuestClient, GuestError } from '../base/client.js';
+import { type FilterValues, type GuestClient, GuestError, OutageError } from '../base/client.js';
 import { type Format, titleOf } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { columnsOf, labelOf } from '../charts/model/columns.js';
@@ -29,6 +29,8 @@ export type Page = { readonly offset: number; readonly limit: number };
 type State = {
   readonly answer: MetricAnswer | undefined;
   readonly error: GuestError | undefined;
+  /** Why there is no answer yet, while the connection tries again by itself. What was shown before stays. */
+  readonly outage: OutageError | undefined;
   readonly isLoading: boolean;
   readonly drill: readonly TakenStep[];
   readonly sort: Sort | null;
@@ -50,6 +52,7 @@ type Events = {
 const start: State = {
   answer: undefined,
   error: undefined,
+  outage: undefined,
   isLoading: true,
   drill: [],
   sort: null,
@@ -94,11 +97,14 @@ export class Reading {
     const { page } = this.#state;
     const part = page ?? pointsOf(this.#target.metric);
     this.#asked = { client, key: keyOf(metricId, this.#target.source, this.#state) };
-    this.#set({ isLoading: true, error: undefined });
+    this.#set({ isLoading: true, error: undefined, outage: undefined });
     this.settled = this.#latest.run(
       (signal) => client.query(metricId, { ...question, ...part }, signal),
       (answer) =>
-        this.#set({ answer: partOf(answer, page), shownPage: page, isLoading: false, answeredAt: new Date() }),
+        this.#set({
+          ...{ answer: partOf(answer, page), shownPage: page, answeredAt: new Date() },
+          ...{ isLoading: false, outage: undefined },
+        }),
       (error) => this.fail(error, client, metricId),
     );
   }
@@ -113,6 +119,7 @@ export class Reading {
     if (this.#events.isShownElsewhere(failure, client, metricId)) {
       // The question has no answer yet: the next `read` sends it again, even to the same client.
       this.#asked = undefined;
+      if (failure instanceof OutageError) this.#set({ outage: failure });
       return;
     }
     this.#set({ isLoading: false, answer: undefined, answeredAt: undefined, error: failure });
