@@ -192,9 +192,11 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
       const card = cardOf(page, 'States');
       await card.getByRole('button', { name: 'TX', exact: true }).click();
       await page.getByRole('menuitem', { name: 'Drill down' }).click();
-      await card.getByRole('columnheader', { name: 'City' }).waitFor();
-      await until(() => card.locator('tbody td button').count()).toBe(0);
-      await card.getByRole('button', { name: 'All', exact: true }).click();
+      // The title is what the card shows now.
+      const drilled = cardOf(page, 'Flights and Average delay by City');
+      await drilled.getByRole('columnheader', { name: 'City' }).waitFor();
+      await until(() => drilled.locator('tbody td button').count()).toBe(0);
+      await drilled.getByRole('button', { name: 'All', exact: true }).click();
       await card.getByRole('columnheader', { name: 'State' }).waitFor();
     }));
 });

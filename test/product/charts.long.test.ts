@@ -347,7 +347,7 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
       const text = await textOfPdf(file);
       for (const type of chartTypes) expect(text, type).toContain(`The ${type}`);
       expect(text).toContain('115,245');
-      expect(text).toMatch(/20\d\d at \d{1,2}:\d\d:\d\d\s[AP]M\sUTC/u);
+      expect(text).toMatch(/As of \w+ \d+, 20\d\d at \d{1,2}:\d\d\s[AP]M \(UTC\)/u);
     }
     const board = await fetch(`${product.url}/api/v2/guest/dashboards/charts--LAX`, {
       headers: { authorization: `Bearer ${token}` },
