@@ -444,11 +444,11 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     // The charts are drawn by the cards of the elements, of what this process counted.
     for (const name of ['How long answers took', 'Where answers came from', 'Slowest tenants', 'Slowest dashboards'])
       await page.locator('studio-card-preview section[aria-busy="false"]', { hasText: name }).waitFor();
-    await page.getByRole('region', { name: 'dashboards' }).getByText('delays--LAX').waitFor();
+    await page.getByRole('region', { name: 'dashboards' }).getByText('delays--SEA').waitFor();
     await shoot('queries-over-time');
     expect(await violations()).toEqual([]);
     await page.locator('select[name="tenant"]').selectOption({ value: 'ATL' });
-    await page.getByRole('region', { name: 'dashboards' }).getByText('delays--LAX').waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'dashboards' }).getByText('delays--SEA').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Slowest', exact: true }).click();
     const slowest = page.getByRole('row', { name: /LAX.*flights/ });
     await slowest.first().waitFor();
