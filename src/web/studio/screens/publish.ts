@@ -270,7 +270,7 @@ class PublishScreen extends Screen<Data> {
 const isRolloutId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
 const unknown = (id: string): TemplateResult => html`<div class="empty">
-  <h2>There is no roll-out “${id}”</h2><p>The address may be cut off. ${link(addressOf('rollouts'), 'All roll-outs')}</p>
+  <h1>There is no roll-out “${id}”</h1><p>The address may be cut off. ${link(addressOf('rollouts'), 'All roll-outs')}</p>
 </div>`;
 
 const mostCanaries = 3;
