@@ -113,6 +113,7 @@ const content = (state: PageState, actions: PageActions): TemplateResult => {
   const embed = minted.embeds.find(({ id }) => id === selected);
   if (embed === undefined) return html`<p class="quiet">${say('This token opens nothing.')}</p>`;
   return html`
+    <h1 class="sr">${say('Operations')}</h1>
     <nav class="tabs" aria-label=${say('Dashboards')}>
       ${minted.embeds.map(
         ({ id, name }) =>
