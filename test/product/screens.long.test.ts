@@ -4,8 +4,11 @@
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../../src/service/operations.js';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
-import { analyst, login, manager } from './guest.js';
+import { chartsDashboard } from './chart-metrics.js';
+import { analyst, login, manager, post } from './guest.js';
+import { startHostPage } from './host-page.js';
 import { type Product, startProduct } from './product.js';
 import { openStudioPage, studioOf, violationsOf } from './studio-page.js';
 
@@ -73,6 +76,44 @@ const look = async (page: Page, name: string, waits = false): Promise<void> => {
   }
 };
 
+const long = 'of all flights that left more than fifteen minutes late, by the airport that they went to';
+
+/** Opens a dashboard of forty charts of all types to the client LAX. */
+const openForty = async ({ url, credentials: { demoApiKey } }: Product, language: string): Promise<string> => {
+  const { metrics, ...rest } = chartsDashboard as { readonly metrics: readonly { readonly name: string }[] };
+  const forty = Array.from({ length: 40 }, (_, index) => {
+    const metric = metrics[index % metrics.length];
+    if (metric === undefined) throw new Error('there are no charts');
+    return { ...metric, metricId: `card-${index}`, name: `${index}. ${metric.name} ${long}` };
+  });
+  const layout = forty.map(({ metricId }, index) => ({
+    metricId,
+    x: (index % 3) * 4,
+    y: Math.floor(index / 3) * 5,
+    w: 4,
+    h: 5,
+  }));
+  const made = await post(
+    `${url}/api/v2/data-app/dashboard-embeds`,
+    {
+      ...{ dashboardId: `forty-${language}--LAX`, workspaceName: 'flights', clientId: 'LAX' },
+      accessSettings: { ...operations.createDashboardEmbed.example?.input.accessSettings, datamartName: 'flights' },
+      importDashboardData: { ...rest, metrics: forty, layout },
+    },
+    demoApiKey,
+  );
+  expect(made.body).toMatchObject({ error: null });
+  const answer = await post<{ token: string }>(
+    `${url}/api/v2/guest-token/create`,
+    {
+      ...{ clientId: 'LAX', dataAppName: 'flights', permissions: {} },
+      params: { allowedEmbeds: [made.body.id], timezone: 'UTC' },
+    },
+    demoApiKey,
+  );
+  return answer.body.token;
+};
+
 describe.skipIf(!hasChromium())('each page, wide and narrow, light and dark', { timeout: 600_000 }, () => {
   let product: Product;
   let browser: Browser;
@@ -131,6 +172,21 @@ describe.skipIf(!hasChromium())('each page, wide and narrow, light and dark', { 
     await settled(page);
     await look(page, `empty-${name}`);
     await context.close();
+  });
+
+  test.each(locales)('a dashboard of forty cards with long names, in %s', async (language) => {
+    const token = await openForty(product, language);
+    const host = await startHostPage(
+      product.url,
+      () =>
+        `<main><h1>Numbers</h1><guestlist-dashboard token="${token}" service-url="${product.url}" dashboard-id="forty-${language}--LAX" language="${language}"></guestlist-dashboard></main>`,
+    );
+    const { context, page } = await open('en-US');
+    await page.goto(host.url);
+    await page.locator('guestlist-chart canvas').nth(4).waitFor();
+    await look(page, `forty-${language}`);
+    await context.close();
+    host.close();
   });
 
   test('the front door, a page that is not there, and the landing page of the demo', async () => {
