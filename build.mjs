@@ -3,6 +3,7 @@
 // tests that import them.
 // Skips what is newer than every source, so that a second `npm start` does not wait for it.
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -129,11 +130,22 @@ const buildStudio = async () => {
   for (const file of ['studio.html', 'studio.css']) cpSync(join(root, 'src/web/studio', file), join(folder, file));
 };
 
+/** The first characters of the file's ETag: a browser need not ask again for a file that a page names by them. */
+const versionOf = (file) => {
+  const content = readFileSync(join(root, 'dist/web', file));
+  return createHash('sha256').update(content).digest('base64url').slice(0, 16);
+};
+
 const buildWeb = async () => {
   const studio = without.includes('studio') ? [] : [buildStudio()];
   await Promise.all([bundleElements(join(root, 'dist/web')), bundle('demo'), ...studio]);
   await compressScripts(join(root, 'dist/web'));
-  for (const file of ['demo.html', 'demo.css']) cpSync(join(root, 'src/web/demo', file), join(root, 'dist/web', file));
+  cpSync(join(root, 'src/web/demo/demo.css'), join(root, 'dist/web/demo.css'));
+  const page = readFileSync(join(root, 'src/web/demo/demo.html'), 'utf8');
+  writeFileSync(
+    join(root, 'dist/web/demo.html'),
+    page.replace('/elements.js', `/elements.js?v=${versionOf('elements.js')}`),
+  );
 };
 
 const bundleText = async (file) => {

@@ -213,6 +213,15 @@ describe('assets', () => {
     expect(await caching('/stale.js')).toBe('public, no-cache');
   });
 
+  test('a script that is named by its version is kept for ever, and by another one is asked for again', async () => {
+    const { headers } = await http.get('/elements.js');
+    const version = String(headers.etag).slice(3, 19);
+    const caching = async (query: string) => (await http.get(`/elements.js${query}`)).headers['cache-control'];
+    expect(await caching(`?v=${version}`)).toBe('public, max-age=31536000, immutable');
+    for (const query of ['', '?v=', `?v=${version.slice(1)}x`, `?v=${version}x`, `?w=${version}`])
+      expect(await caching(query)).toBe('public, max-age=300');
+  });
+
   test('a page may have its own content security policy, and may not be loaded by other origins', async () => {
     const { headers } = await http.get('/page');
     expect(headers['content-security-policy']).toBe("default-src 'none'; script-src 'self'");

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress, gzip } from 'node:zlib';
 import type { Step } from '../wire/in-turn.js';
-import { pathOf, readsOnly } from '../wire/request.js';
+import { localUrlOf, pathOf, readsOnly } from '../wire/request.js';
 import { flat, send } from '../wire/sending.js';
 
 export type AssetFile = {
@@ -114,15 +114,22 @@ const encodedFor = ({ body, gzipped, brotli }: Asset, acceptEncoding: string | u
   return acceptsGzip(acceptEncoding) ? { body: gzipped, coding: 'gzip' } : { body, coding: undefined };
 };
 
-const cachingOf = ({ isImmutable, isRevalidated }: Asset): string => {
-  if (isImmutable) return 'public, max-age=31536000, immutable';
+/** Whether the query names the content by the first 16 characters of its ETag: `?v=…`. Then it never changes. */
+const isVersion = ({ etag }: Asset, url: string): boolean => {
+  const version = /[?&]v=([\w-]{16})(?:&|$)/.exec(url)?.[1];
+  return version !== undefined && etag.startsWith(`W/"${version}`);
+};
+
+const cachingOf = (asset: Asset, url: string): string => {
+  const { isImmutable, isRevalidated } = asset;
+  if (isImmutable || isVersion(asset, url)) return 'public, max-age=31536000, immutable';
   return isRevalidated ? 'public, no-cache' : 'public, max-age=300';
 };
 
-const headersOf = (asset: Asset) => ({
+const headersOf = (asset: Asset, url: string) => ({
   'Content-Type': asset.contentType,
   ETag: asset.etag,
-  'Cache-Control': cachingOf(asset),
+  'Cache-Control': cachingOf(asset, url),
   Vary: 'Accept-Encoding',
   ...(asset.isPublic ? { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' } : {}),
   ...(asset.contentSecurityPolicy === undefined ? {} : { 'Content-Security-Policy': asset.contentSecurityPolicy }),
@@ -134,7 +141,7 @@ export const serveAssets =
   (request, response, next) => {
     const asset = readsOnly(request) ? assets.get(pathOf(request)) : undefined;
     if (asset === undefined) return next();
-    const headers = flat(headersOf(asset));
+    const headers = flat(headersOf(asset, localUrlOf(request)));
     if (isUnchanged(request.headers['if-none-match'], asset.etag)) return send(response, { status: 304, headers });
     const { body, coding } = encodedFor(asset, request.headers['accept-encoding']);
     const encoding = coding === undefined ? [] : ['Content-Encoding', coding];
