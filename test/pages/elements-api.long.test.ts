@@ -88,7 +88,7 @@ describe.skipIf(!hasChromium())('the interface of the elements', { timeout: 60_0
       Object.assign(document.querySelector('guestlist-dashboard'), { token: 'guest-LAX-1', dashboardId: 'delays--LAX', printing: true });`);
     await settled();
     await page.getByText(/^As of .+ \(.+\)$/).waitFor();
-    const cover = page.locator('guestlist-dashboard .printed li');
+    const cover = page.locator('guestlist-dashboard guestlist-cover li');
     expect(await cover.count()).toBeGreaterThan(0);
     expect((await cover.allTextContents()).every((text) => text === 'No filters set' || text.includes(': '))).toBe(
       true,

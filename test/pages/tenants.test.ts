@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium())('a session of several tenants in a browser', { t
   it('chooses first, by name and with the keyboard alone, and reads nothing before', async () => {
     asReseller();
     await show();
-    await on.page.getByText('Choose an organization', { exact: true }).last().waitFor();
+    await on.page.getByRole('status').getByText('Choose an organization', { exact: true }).waitFor();
     expect(requests('/guest/')).toEqual([]);
     expect(await select().locator('option').allInnerTexts()).toEqual([
       'Choose an organization',
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium())('a session of several tenants in a browser', { t
     asReseller(tenants.slice(1));
     await on.page.evaluate("document.querySelector('guestlist-dashboard').remove()");
     await show();
-    await on.page.getByText('Choose an organization', { exact: true }).last().waitFor();
+    await on.page.getByRole('status').getByText('Choose an organization', { exact: true }).waitFor();
     expect(await select().locator('option').allInnerTexts()).toEqual(['Choose an organization', hostile, 'ATL']);
     await select().selectOption('ATL');
     await settled();

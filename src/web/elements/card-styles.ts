@@ -113,21 +113,4 @@ export const cardStyles = css`
     margin: 8px 0 0;
     font-size: 12px;
   }
-  .trail {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 6px;
-    margin: -4px 0 8px;
-    font-size: 12.5px;
-    color: var(--gl-muted);
-  }
-  .trail button {
-    padding: 0;
-    border: 0;
-    background: none;
-    color: var(--gl-accent);
-  }
-  .trail button:hover {
-    text-decoration: underline;
-  }
 `;

@@ -19,7 +19,6 @@ import { rendererOf } from '../charts/registry.js';
 import type { Pages, TableContent } from '../charts/table-element.js';
 import { cardStyles } from './card-styles.js';
 import type { DownloadKind } from './download-menu.js';
-import { drillTrail } from './drill-trail.js';
 import { drilledTitle, drilledType } from './drilled.js';
 import type { Place } from './layout.js';
 import { filteredBy, isSameMark, type Mark, type MarkedPeriod, markOf, periodOf } from './marks.js';
@@ -78,7 +77,7 @@ export class MetricCard extends LitElement {
   declare isTable: boolean;
   /** False until the script of the chart has come. */
   declare isSettled: boolean;
-  /** Why the script of the controls did not come. */
+  /** Why the script of the controls, which has the charts and tables, did not come. */
   declare controlsFailure: unknown;
   #isLoadingControls = false;
   /** False until the card may ask: cards that the reader sees come first. */
@@ -166,7 +165,7 @@ export class MetricCard extends LitElement {
 
   protected override updated(): void {
     const isAsked = this.#isLoadingControls || this.controlsFailure !== undefined;
-    if (this.#needsControls && !this.#hasControls && !isAsked) this.#loadControls();
+    if (!this.#hasControls && !isAsked) this.#loadControls();
   }
 
   /** The cards on the screen ask first: the service answers in the order of the request. */
@@ -190,7 +189,11 @@ export class MetricCard extends LitElement {
         <h3 id="title" part="title" title=${title}>${title}</h3>
         <div class="actions">${this.#actions()}</div>
       </header>
-      ${drill.length > 0 ? drillTrail(name, drill, (length) => this.#reading.goBack(length), this.view.format.text) : null}
+      ${
+        drill.length > 0
+          ? html`<guestlist-trail .name=${name} .steps=${drill} .text=${this.view.format.text} @go=${({ detail }: CustomEvent<number>) => this.#reading.goBack(detail)}></guestlist-trail>`
+          : null
+      }
       <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'} part="body" @pointerup=${this.#pointAt} @keydown=${this.#keyed}>
         ${this.#body()}
       </div>
@@ -262,11 +265,14 @@ export class MetricCard extends LitElement {
     }
     if (answer === undefined) return loadingState(text('Loading {name}', { name }), this.#type);
     if (answer.rows.length === 0) return emptyState(text('No data for these filters'));
-    const { kind } = rendererOf(this.#type);
-    if (this.#needsControls && this.controlsFailure !== undefined && !this.#hasControls) {
+    if (!this.#hasControls) {
+      const { controlsFailure: failure } = this;
       const again = () => this.#loadControls();
-      return errorState(text, text('This chart can’t be shown'), failureText(this.controlsFailure, text), again, true);
+      return failure === undefined
+        ? loadingState(text('Loading {name}', { name }), this.#type)
+        : errorState(text, text('This chart can’t be shown'), failureText(failure, text), again, true);
     }
+    const { kind } = rendererOf(this.#type);
     if (kind === 'singleValue') return this.#value(answer);
     if (this.isTable || kind === 'table') return this.#table(answer);
     return kind === 'pivotTable' ? this.#pivot(answer) : this.#chart(answer);
@@ -275,14 +281,8 @@ export class MetricCard extends LitElement {
   get #isAwaitingChart(): boolean {
     const { answer, error } = this.#reading.state;
     if (error !== undefined || answer === undefined || answer.rows.length === 0) return false;
-    const { kind } = rendererOf(this.#type);
-    if (this.#needsControls) return !this.#hasControls && this.controlsFailure === undefined;
-    return kind === 'chart' && !this.isSettled;
-  }
-
-  /** Whether what the card shows comes with the controls. */
-  get #needsControls(): boolean {
-    return this.isTable || rendererOf(this.#type).kind !== 'chart';
+    if (!this.#hasControls) return this.controlsFailure === undefined;
+    return !this.isTable && rendererOf(this.#type).kind === 'chart' && !this.isSettled;
   }
 
   get #isTabular(): boolean {

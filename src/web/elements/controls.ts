@@ -1,7 +1,9 @@
 /**
- * Entry point of a chunk: the filter bar, lists, menus, dialogs and tables, which the first charts of a dashboard do
- * without. The chunk has its own copy of what it shares with the script, so no code may compare classes of the two.
+ * Entry point of a chunk: what stands in cards, the filter bar, lists, menus and dialogs. The script asks for it at once,
+ * so it is there before an answer is, and the script asks for its data without waiting for it. The chunk has its own copy
+ * of what it shares with the script, so no code may compare classes of the two.
  */
+import { ChartView } from '../charts/chart-view.js';
 import { SeriesPicker } from '../charts/series-picker.js';
 import { SingleValue } from '../charts/single-value.js';
 import { TableElement } from '../charts/table-element.js';
@@ -13,19 +15,26 @@ import { RangeInput } from '../filters/range-input.js';
 import { ViewsPanel } from '../filters/views-panel.js';
 import { defineAll } from './define.js';
 import { DownloadMenu } from './download-menu.js';
+import { DrillTrail } from './drill-trail.js';
 import { Menu } from './menu.js';
+import { PrintCover } from './print-cover.js';
 import { RowsDialog } from './rows-dialog.js';
+import { TenantSwitcher } from './tenant-switcher.js';
 import { Tools } from './tools.js';
 
 defineAll({
+  'guestlist-chart': ChartView,
   'guestlist-filter-bar': FilterBar,
   'guestlist-multi-select': MultiSelect,
   'guestlist-dates': DateFilter,
   'guestlist-calendar': Calendar,
   'guestlist-range': RangeInput,
   'guestlist-views': ViewsPanel,
+  'guestlist-trail': DrillTrail,
+  'guestlist-cover': PrintCover,
   'guestlist-menu': Menu,
   'guestlist-rows': RowsDialog,
+  'guestlist-tenants': TenantSwitcher,
   'guestlist-tools': Tools,
   'guestlist-series': SeriesPicker,
   'guestlist-table': TableElement,

@@ -252,7 +252,7 @@ export class GuestlistDashboard extends EmbedElement {
         }
         ${
           this.printing
-            ? this.#printed(notes)
+            ? html`<guestlist-cover .notes=${notes} .format=${this.view.format}></guestlist-cover>`
             : dashboard.filters.length > 0
               ? html`<guestlist-filter-bar exportparts=${exported}
                 .filters=${dashboard.filters}
@@ -421,18 +421,6 @@ export class GuestlistDashboard extends EmbedElement {
     this.arranging = false;
     void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('.arrange')?.focus());
   };
-
-  /** The cover of the paper, below the heading: as of when, in which time zone, and what the filters are. */
-  #printed(notes: readonly string[]): TemplateResult {
-    const { language, text } = this.view.format;
-    const written = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short' });
-    const zone = written.resolvedOptions().timeZone;
-    const filters = notes.length === 0 ? [text('No filters set')] : notes;
-    return html`<div class="printed">
-      <p>${text('As of {moment} ({zone})', { moment: written.format(new Date()), zone })}</p>
-      <ul class="quiet">${filters.map((note) => html`<li>${note}</li>`)}</ul>
-    </div>`;
-  }
 
   #tile({ tile, place }: PlacedTile): TemplateResult {
     return html`<guestlist-tile exportparts=${exported} ?printing=${this.printing} .place=${place} .tile=${tile}></guestlist-tile>`;

@@ -19,22 +19,6 @@ export const dashboardStyles = css`
   .head:empty {
     display: none;
   }
-  .printed {
-    flex-basis: 100%;
-    padding-bottom: 10px;
-    border-bottom: 1px solid var(--gl-border);
-  }
-  .printed > p {
-    margin: 0 0 4px;
-  }
-  .printed > ul {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 2px 20px;
-    margin: 0;
-    padding: 0;
-    list-style: none;
-  }
   /* The place of a filter bar whose script has not come. */
   guestlist-filter-bar {
     min-height: 58px;

@@ -4,7 +4,6 @@
  */
 
 import './own-lit.js';
-import { ChartView } from '../charts/chart-view.js';
 import { type Backoff, backoffMs, noBackoff } from '../token/backoff.js';
 import { MetricCard } from './card.js';
 import { GuestlistDashboard } from './dashboard-element.js';
@@ -24,7 +23,6 @@ const loadControls = (backoff: Backoff = { ...noBackoff, longestMs }): void => {
 };
 
 defineAll({
-  'guestlist-chart': ChartView,
   'guestlist-card': MetricCard,
   'guestlist-metric': GuestlistMetric,
   'guestlist-dashboard': GuestlistDashboard,

@@ -2,14 +2,14 @@
  * Base class of both public elements: their common attributes, what they show while they have no data of now, and how they
  * report failures to the page. `connection.ts` has the token.
  */
-import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { GuestTheme } from '../../model/guest/view.js';
 import { type GuestClient, GuestError, isRecord, OutageError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { createFormat } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { loadPart } from '../base/load-part.js';
-import { options } from '../base/options.js';
+import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState } from '../base/states.js';
 import { parseColours } from '../base/theme.js';
 import type { SlotMemory } from '../charts/model/slots.js';
@@ -22,7 +22,6 @@ import { type CardView, MetricCard } from './card.js';
 import { Connection, type ConnectionSettings } from './connection.js';
 import { PageTheme } from './page-theme.js';
 import { Speech } from './speech.js';
-import { tenantChoices } from './tenant-choices.js';
 
 export const embedStyles = css`
   .root {
@@ -33,25 +32,10 @@ export const embedStyles = css`
   .waiting {
     height: 360px;
   }
-  .tenants {
-    display: flex;
-    flex-wrap: wrap;
-    align-items: center;
-    gap: 4px 8px;
-    margin-block-end: 12px;
-    font-size: 13px;
-  }
-  .tenants select {
-    box-sizing: border-box;
+  /* The place of a choice whose script has not come. */
+  guestlist-tenants {
     min-height: 34px;
-    max-width: min(100%, 40ch);
-    padding: 0 9px;
-    border: 1px solid var(--gl-border);
-    border-radius: 8px;
-    background: var(--gl-surface);
-    color: inherit;
-    font: inherit;
-    text-overflow: ellipsis;
+    margin-block-end: 12px;
   }
   .content {
     transition: opacity 0.2s;
@@ -82,10 +66,6 @@ export const embedStyles = css`
     width: 186mm;
     max-width: 100%;
     print-color-adjust: exact;
-  }
-  .printed {
-    margin: 4px 0 0;
-    font-size: 12px;
   }
   .expired strong {
     font-weight: 600;
@@ -433,9 +413,7 @@ export abstract class EmbedElement extends LitElement {
     return isRefused && !this.tenant && this.#choice !== null;
   }
 
-  readonly #choose = ({ target }: Event): void => {
-    const tenant = (target as HTMLSelectElement).value;
-    if (tenant === '') return;
+  readonly #choose = ({ detail: tenant }: CustomEvent<string>): void => {
     const { name } = this.#connection.tenants.find(({ id }) => id === tenant) ?? {};
     this.#setChoice(tenant);
     this.tell('guestlist-tenant-change', { tenant, name: name ?? null });
@@ -444,13 +422,8 @@ export abstract class EmbedElement extends LitElement {
   #switcher(): TemplateResult | null {
     const { tenants } = this.#connection;
     if (this.tenant || tenants.length < 2 || this.printing || !this.#speech.isReady) return null;
-    const { text, language } = this.view.format;
     const current = this.isChoosing ? '' : (this.#choice ?? this.#connection.tenant ?? '');
-    const choices = tenantChoices(tenants, language);
-    const label = choices.find(([id]) => id === current)?.[1];
-    const first = current === '' ? [['', text('Choose an organization')] as const] : [];
-    return html`<label class="tenants" part="tenants"><span>${text('Organization')}</span>
-      <select part="input" title=${label ?? nothing} @change=${this.#choose}>${options([...first, ...choices], current)}</select></label>`;
+    return html`<guestlist-tenants exportparts=${exported} .tenants=${tenants} .current=${current} .format=${this.view.format} @choose=${this.#choose}></guestlist-tenants>`;
   }
 
   #connected(): void {
