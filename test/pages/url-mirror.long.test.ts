@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     const fixed = page.locator('guestlist-filter-bar .fixed');
     expect((await textOf(fixed)).replaceAll(/\s+/g, ' ')).toBe('CA, NV Set by your access');
     expect(await textOf(page.locator('guestlist-card .note'))).toBe('State: CA, NV');
-    expect(await page.getByRole('button', { name: 'Clear filters' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Clear filters' }).getAttribute('aria-disabled')).toBe('true');
     expect(await page.locator('guestlist-multi-select').count()).toBe(0);
     await until(note).toMatch(/left out: State$/);
     const set = (values: object) => setFilters(page, values);
@@ -204,7 +204,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await page.locator('guestlist-filter-bar select').count()).toBe(0);
     await page.goto(`${bench.service.url}/bare?Late=false`);
     await show();
-    expect(await page.getByRole('button', { name: 'Clear filters' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Clear filters' }).getAttribute('aria-disabled')).toBe('true');
     await until(address).toBe('?Late=true&guestlist-fixed=Late');
   });
 

@@ -1,5 +1,6 @@
 /** The view of a metric with one number: the value, how it changed, and its course as a line. */
 import { css, html, LitElement, svg, type TemplateResult } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
 import type { GuestChart, GuestMetric } from '../../model/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../model/query/engine.js';
 import type { Text } from '../../model/texts/text.js';
@@ -27,7 +28,6 @@ const styles = css`
     flex: 1;
     display: grid;
     align-content: center;
-    justify-items: center;
     gap: 8px;
     min-height: 0;
     text-align: center;
@@ -122,6 +122,17 @@ const styles = css`
   }
   .note {
     font-size: 12.5px;
+  }
+  .single .filters {
+    min-height: 1lh;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  @media print {
+    .single .filters {
+      white-space: normal;
+    }
   }
 `;
 
@@ -254,11 +265,13 @@ export class SingleValue extends LitElement {
     // The last period may be among the rows that are missing.
     const missing = answer.course !== undefined || course.length === 0 ? null : truncationNote(answer, format);
     const hasCourse = course.length >= fewestPoints;
+    // Another number is another piece of text: one of another width is none that has moved.
     return html`<div class=${hasCourse ? 'single with-course' : 'single'}>
-      <p class=${text.length > shortLength ? 'value long' : 'value'} part="value">${text}</p>
+      <p class=${text.length > shortLength ? 'value long' : 'value'} part="value">${keyed(text, html`<span>${text}</span>`)}</p>
       ${period === null ? null : html`<p class="note quiet">${missing === null ? period : `${period}. ${missing}`}</p>`}
       ${change === null ? null : html`<p class="change ${change.tone}"><b>${change.text}</b> ${change.past}</p>`}
-      ${[...facts, ...notes].map((note) => html`<p class="note quiet">${note}</p>`)}
+      ${facts.map((note) => html`<p class="note quiet">${note}</p>`)}
+      ${inOneLine(notes)}
       ${hasCourse ? sparkline(single, sparkName(name, course, hint, format)) : null}
     </div>`;
   }
@@ -275,7 +288,8 @@ export class SingleValue extends LitElement {
     const missing = shown.length < totalRecords ? [rowsOf({ rows: shown, totalRecords }, format)] : [];
     return html`<div class="single" part="value">
       ${shown.map((row) => html`<p class="value one-of-several">${amountOf(row)}</p>`)}
-      ${[...missing, ...notes].map((note) => html`<p class="note quiet">${note}</p>`)}
+      ${missing.map((note) => html`<p class="note quiet">${note}</p>`)}
+      ${inOneLine(notes)}
     </div>`;
   }
 
@@ -284,10 +298,17 @@ export class SingleValue extends LitElement {
     const { format, notes } = this;
     return html`<div class="single">
       <p class="quiet" part="value" role="status">${format.text('No data for these filters')}</p>
-      ${[...(period === null ? [] : [period]), ...notes].map((note) => html`<p class="note quiet">${note}</p>`)}
+      ${period === null ? null : html`<p class="note quiet">${period}</p>`}
+      ${inOneLine(notes)}
     </div>`;
   }
 }
+
+/** The filters, in a line that is there without them too: the number stays where it is when a filter is set. */
+const inOneLine = (notes: readonly string[]): TemplateResult => {
+  const words = notes.join(' · ');
+  return html`<p class="note filters quiet" title=${words}>${words}</p>`;
+};
 
 /** A number too long for a card is compact, unless the metric says how. */
 const shortened = (hint: NumberHint, value: Cell): NumberHint =>

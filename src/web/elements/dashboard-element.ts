@@ -41,7 +41,7 @@ import {
   type Section,
   sectionsOf,
 } from './layout.js';
-import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
+import { filtersOthers, type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
 
 /** What a card needs to know of its dashboard. `isAlone`: in two columns, no card stands beside it. */
@@ -242,7 +242,7 @@ export class GuestlistDashboard extends EmbedElement {
     const notes = filterNotes(dashboard.filters, this.filters, this.view.format, this.labels);
     return html`
       <slot name="logo"></slot>
-      <div class="head" part="head">
+      <div class="head" part="head" ?data-marks=${dashboard.metrics.some(filtersOthers)}>
         ${titleOf(dashboard)}
         ${
           dashboard.boards === undefined || this.printing || metricId !== undefined

@@ -9,6 +9,7 @@ export const dashboardStyles = css`
     margin: 0 0 12px;
   }
   .head {
+    position: relative;
     display: flex;
     flex-wrap: wrap;
     align-items: end;
@@ -19,18 +20,24 @@ export const dashboardStyles = css`
   .head:empty {
     display: none;
   }
+  /* Chips stand between the head and the cards: nothing moves when one comes or goes. */
+  .head[data-marks] {
+    margin-bottom: 36px;
+  }
   /* The place of a filter bar whose script has not come. */
   guestlist-filter-bar {
     min-height: 58px;
   }
   .chips {
+    position: absolute;
+    inset: calc(100% + 5px) 0 auto;
     display: flex;
-    flex-wrap: wrap;
     gap: 6px;
-    flex-basis: 100%;
   }
   .chip {
-    max-width: 100%;
+    min-width: 0;
+    min-height: 26px;
+    padding: 0 10px;
     border-radius: 999px;
   }
   .chip span {
@@ -113,6 +120,14 @@ export const dashboardStyles = css`
     --gl-row-height: 60px;
     display: block;
     margin-inline: calc(var(--gl-gap) / -2);
+  }
+  :host([printing]) .head[data-marks] {
+    margin-bottom: 18px;
+  }
+  :host([printing]) .chips:has(button) {
+    position: static;
+    flex-basis: 100%;
+    flex-wrap: wrap;
   }
   :host([printing]) .chip svg {
     display: none;

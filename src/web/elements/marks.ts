@@ -25,6 +25,10 @@ export const filteredBy = ({ chart }: GuestMetric, column: string): readonly str
   return Object.hasOwn(crossFilters, column) ? (crossFilters[column] ?? []) : [];
 };
 
+/** Whether a mark of any of the metric's columns filters another. */
+export const filtersOthers = ({ chart }: GuestMetric): boolean =>
+  Object.values(chart.crossFilters ?? {}).some((others) => others.length > 0);
+
 export const markOf = (metric: GuestMetric, column: AnswerColumn, value: Cell, format: Format): Mark => ({
   filter: { metricId: metric.metricId, columnName: column.name, value },
   label: `${titleOf(column)}: ${labelOf(value, column, metric.chart, format)}`,
@@ -79,7 +83,7 @@ export const marksOn = (
 
 /** One button for each mark, which removes the mark. */
 export const markChips = (marks: readonly Mark[], remove: (mark: Mark) => void, text: Text): TemplateResult => html`<div
-  class=${marks.length === 0 ? 'chips sr' : 'chips'}
+  class="chips"
   role="group"
   aria-label=${text('Filters from charts')}
   tabindex="-1"

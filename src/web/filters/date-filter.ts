@@ -13,6 +13,9 @@ import { PanelControl, panelControlStyles } from './panel-control.js';
 import type { RangeTexts } from './range-input.js';
 
 const dateFilterStyles = css`
+  :host {
+    width: 240px;
+  }
   .panel {
     inset-inline-end: 0;
     display: flex;
@@ -134,7 +137,7 @@ export class DateFilter extends PanelControl {
 
   override render() {
     const chosen = inWords(this.value, this.format) || this.format.text('Any time');
-    return this.control(html`<span id="chosen">${chosen}</span>`, 'dialog');
+    return this.control(html`<span id="chosen" class="text" title=${chosen}>${chosen}</span>`, 'dialog');
   }
 
   protected override panel() {

@@ -112,6 +112,16 @@ export class FilterBar extends LitElement {
         background: var(--gl-surface);
         font-size: 13px;
       }
+      /* Keeps its place, so that no control moves when a filter is set, and the focus when it clears them. */
+      .button[aria-disabled='true'] {
+        cursor: default;
+        opacity: 0.5;
+      }
+      /* As wide with a number of filters as without. */
+      .opens {
+        justify-content: center;
+        min-width: 100px;
+      }
       .note {
         max-width: 60ch;
         font-size: 12px;
@@ -193,11 +203,9 @@ export class FilterBar extends LitElement {
     );
     const bar = html`<div class="bar" part="filters" role="group" aria-label=${this.format.text('Filters')}>
       ${this.filters.map((filter) => this.#filter(filter))}
-      ${
-        isAnySet
-          ? html`<button class="button" part="button" type="button" @click=${this.#clear}>${closeIcon} ${this.format.text('Clear filters')}</button>`
-          : null
-      }
+      <button class="button" part="button" type="button" aria-disabled=${isAnySet ? 'false' : 'true'} @click=${this.#clear}>
+        ${closeIcon} ${this.format.text('Clear filters')}
+      </button>
       ${this.#views()}
     </div>`;
     const list = new Intl.ListFormat(this.format.language).format(this.unfit);
@@ -227,7 +235,7 @@ export class FilterBar extends LitElement {
       ({ name, appliedValue }) => appliedValue !== undefined || valueFor(this.values, name) !== undefined,
     ).length;
     const dialog = () => this.renderRoot.querySelector('dialog');
-    return html`<button class="button" part="button" type="button" aria-haspopup="dialog" @click=${() => dialog()?.showModal()}>
+    return html`<button class="button opens" part="button" type="button" aria-haspopup="dialog" @click=${() => dialog()?.showModal()}>
         ${n === 0 ? text('Filters') : text('Filters ({n})', { n })}
       </button>
       <dialog part="dialog" aria-labelledby="title">

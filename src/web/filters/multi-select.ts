@@ -13,12 +13,6 @@ import { baseStyles } from '../base/theme.js';
 import { PanelControl, panelControlStyles } from './panel-control.js';
 
 const multiSelectStyles = css`
-  .text {
-    overflow: hidden;
-    max-width: 220px;
-    text-overflow: ellipsis;
-    white-space: nowrap;
-  }
   .panel {
     inset-inline-start: 0;
     width: max(100%, 240px);
@@ -200,7 +194,8 @@ export class MultiSelect extends PanelControl {
 
   override render() {
     const quiet = this.values.length === 0 ? 'quiet' : '';
-    return this.control(html`<span id="chosen" class="text ${quiet}">${this.#chosenText()}</span>`, 'listbox');
+    const chosen = this.#chosenText();
+    return this.control(html`<span id="chosen" class="text ${quiet}" title=${chosen}>${chosen}</span>`, 'listbox');
   }
 
   protected override panel() {

@@ -6,6 +6,11 @@ import { css, html, LitElement, type PropertyDeclarations, type TemplateResult }
 import { downIcon } from '../base/icons.js';
 
 export const panelControlStyles = css`
+  /* As wide for each value, so that nothing beside it moves. */
+  :host {
+    width: 200px;
+    max-width: 100%;
+  }
   .anchor {
     position: relative;
     display: grid;
@@ -18,8 +23,13 @@ export const panelControlStyles = css`
   .anchor > .button {
     justify-content: space-between;
     width: 100%;
-    min-width: 168px;
+    min-width: 0;
     font-weight: 400;
+  }
+  .text {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
   }
   .panel {
     position: absolute;
