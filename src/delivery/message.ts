@@ -1,7 +1,6 @@
 /** Writes the message of a report or an alert: plain text beside HTML. Names come from guests and hosts, and are never markup. */
-import type { ColumnNumbers } from '../model/datamart/datamart.js';
 import type { Cell } from '../model/query/engine.js';
-import { writeNumber } from '../model/query/numbers.js';
+import { type WrittenNumbers, writeNumber } from '../model/query/numbers.js';
 import type { ReportFormat } from '../model/schedule/schedule.js';
 import { type Speech, speechOf } from '../model/texts/messages.js';
 import type { MailBrand } from '../platform/config/mail-brands.js';
@@ -20,7 +19,7 @@ export type Attachment = {
 /** The value of a metric that is one number, in each of its currencies. `before`: that of the period it is compared with. */
 export type Figure = {
   readonly name: string;
-  readonly values: readonly { readonly value: Cell; readonly numbers: ColumnNumbers }[];
+  readonly values: readonly { readonly value: Cell; readonly numbers: WrittenNumbers }[];
   readonly before: Cell;
 };
 

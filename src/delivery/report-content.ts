@@ -1,6 +1,6 @@
 /** Reads a report with the recipient's own guest token, by the operations that the recipient's browser would call. */
 import type { AnswerColumn, Cell } from '../model/query/engine.js';
-import { numbersInRow } from '../model/query/numbers.js';
+import { numbersInRow, withPlaces } from '../model/query/numbers.js';
 import type { OpenAlert, OpenMetric, OpenReport } from '../model/schedule/open-report.js';
 import type { Schedule } from '../model/schedule/schedule.js';
 import { anyOf } from '../model/signals.js';
@@ -115,14 +115,16 @@ const figureOf = (
   const column = metaData?.columns.find((one) => one.name === figure?.measure);
   if (figure === undefined || column === undefined || data.length === 0) return undefined;
   const { currency = figure.numbers.currency } = column;
-  const numbers = column.numbers ?? { ...figure.numbers, currency };
+  const before = data.length === 1 ? comparisonValue : null;
+  const values = [...data.map((row) => row[column.name]), before];
+  const numbers = withPlaces(column.numbers ?? { ...figure.numbers, currency }, values);
   return {
     name,
     values: data.map((row) => ({
       value: row[column.name] ?? null,
       numbers: numbersInRow(numbers, column, (other) => row[other]),
     })),
-    before: data.length === 1 ? comparisonValue : null,
+    before,
   };
 };
 

@@ -28,11 +28,14 @@ export type NumberFormats = ColumnNumbers & {
   readonly numbers?: readonly (ColumnNumbers & { readonly measure: string })[] | undefined;
 };
 
+/** How numbers of a measure are written in one answer. `places`: the decimal places that its values need, where the author chose none. */
+export type WrittenNumbers = ColumnNumbers & { readonly places?: number | undefined };
+
 /** The most decimal places that a number is written with. */
 export const greatestDecimals = 6;
 
 /** How the numbers of a measure are written: as its own settings say, or as the chart's. */
-export const numbersOf = (chart: NumberFormats, measure: string): ColumnNumbers =>
+export const numbersOf = (chart: NumberFormats, measure: string): WrittenNumbers =>
   chart.numbers?.find((each) => each.measure === measure) ?? chart;
 
 /**
@@ -52,6 +55,30 @@ export const measureNumbers = (
   return { format, unit, currency, notation, decimals };
 };
 
+/**
+ * The numbers with the decimal places that all of these values of one measure are written with: one measure has one form.
+ * Whole numbers need none, and the largest value decides for others. Nothing is found where the author or the currency says it.
+ */
+export const withPlaces = (numbers: ColumnNumbers, values: readonly (Cell | undefined)[]): WrittenNumbers => {
+  if (numbers.decimals !== undefined || numbers.currency !== undefined) return numbers;
+  const sizes = values.map((value) => Math.abs(numberOf(value) ?? 0));
+  const places = numbers.format === 'percent' ? percentPlaces(sizes) : placesOf(sizes);
+  return places === undefined ? numbers : { ...numbers, places };
+};
+
+const percentPlaces = (shares: readonly number[]): number | undefined =>
+  shares.every((share) => Math.abs(share * 100 - Math.round(share * 100)) < 1e-9) ? undefined : 1;
+
+/** Undefined for whole numbers, which an average beside them need not be, and for values so small that each has its own places. */
+const placesOf = (sizes: readonly number[]): number | undefined => {
+  const largest = sizes.reduce((one, other) => Math.max(one, other), 0);
+  if (sizes.every(Number.isInteger)) return undefined;
+  if (largest >= 1000) return 0;
+  if (largest >= 1) return 1;
+  const places = 1 - Math.floor(Math.log10(largest));
+  return places > greatestDecimals ? undefined : places;
+};
+
 /** Whether such numbers are written in another way than plain ones. */
 export const areFormatted = ({ format, unit, currency, notation, decimals }: ColumnNumbers): boolean =>
   [format === 'percent', unit, currency, notation === 'compact', decimals !== undefined].some(Boolean);
@@ -65,15 +92,18 @@ type ReadCell = (name: string) => Cell | undefined;
 
 /** How the number of one row is written: in the currency that the row names, where the column has one in each. */
 export const numbersInRow = (
-  numbers: ColumnNumbers,
+  numbers: WrittenNumbers,
   { currencyColumn }: Pick<AnswerColumn, 'currencyColumn'>,
   cellOf: ReadCell,
-): ColumnNumbers => {
+): WrittenNumbers => {
   if (currencyColumn === undefined || numbers.format === 'percent') return numbers;
-  const { currency: _, ...rest } = numbers;
+  const { currency: _, places: __, ...rest } = numbers;
   const code = codeOf(cellOf(currencyColumn));
   return code === undefined ? rest : { ...rest, currency: code };
 };
+
+const valuesOf = (rows: readonly Readonly<Record<string, Cell>>[], name: string): readonly (Cell | undefined)[] =>
+  rows.map((row) => row[name]);
 
 /** The values of the columns that have a format, row by row, as a card writes them; undefined: no column has one. */
 export const writtenRows = (
@@ -85,7 +115,9 @@ export const writtenRows = (
 ): readonly Readonly<Record<string, string>>[] | undefined => {
   const locale = knownLocale(language);
   const formats = columns.flatMap(({ name, numbers = {}, currencyColumn }) =>
-    areFormatted(numbers) || currencyColumn !== undefined ? [{ name, numbers, currencyColumn }] : [],
+    areFormatted(numbers) || currencyColumn !== undefined
+      ? [{ name, numbers: withPlaces(numbers, valuesOf(rows, name)), currencyColumn }]
+      : [],
   );
   if (formats.length === 0) return undefined;
   return rows.map((row) => {
@@ -109,16 +141,16 @@ export const writeExactly = (locale: string, value: number, hint: ColumnNumbers)
 };
 
 /** A value of a measure with its unit; an em dash for null. */
-export const writeNumber = (locale: string, value: Cell, hint: ColumnNumbers): string =>
+export const writeNumber = (locale: string, value: Cell, hint: WrittenNumbers): string =>
   withUnit(withoutUnit(locale, value, hint), hint);
 
-const withoutUnit = (locale: string, value: Cell, hint: ColumnNumbers): string => {
+const withoutUnit = (locale: string, value: Cell, hint: WrittenNumbers): string => {
   if (value === null) return '—';
   const number = numberOf(value);
   if (number === null) return String(value);
   const isWhole = typeof value === 'string' && /^-?\d+$/.test(value);
   if (isWhole && hint.format !== 'percent' && hint.notation !== 'compact') {
-    const digits = givenDigits(hint) ?? (hint.currency === undefined ? { maximumFractionDigits: 0 } : {});
+    const digits = givenDigits(hint) ?? (hint.currency === undefined ? exactly(hint.places ?? 0) : {});
     return numberFormat(locale, styleOf(hint, digits)).format(BigInt(value));
   }
   return numberFormat(locale, optionsOf(number, hint)).format(number);
@@ -130,23 +162,33 @@ export const numberParts = (locale: string, number: number, hint: ColumnNumbers)
 
 /** The decimal places that the author chose. */
 const givenDigits = ({ decimals }: ColumnNumbers): Intl.NumberFormatOptions | undefined =>
-  decimals === undefined ? undefined : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  decimals === undefined ? undefined : exactly(decimals);
 
-const optionsOf = (number: number, hint: ColumnNumbers): Intl.NumberFormatOptions => {
+const exactly = (places: number): Intl.NumberFormatOptions => ({
+  minimumFractionDigits: places,
+  maximumFractionDigits: places,
+});
+
+const optionsOf = (number: number, hint: WrittenNumbers): Intl.NumberFormatOptions => {
   const given = givenDigits(hint);
-  if (hint.format === 'percent') return { style: 'percent', ...(given ?? percentDigits(Math.abs(number))) };
+  if (hint.format === 'percent')
+    return { style: 'percent', ...(given ?? percentDigits(Math.abs(number), hint.places)) };
   if (hint.notation === 'compact' && Math.abs(number) >= 1000) {
     const short = given ?? { maximumFractionDigits: 1, minimumFractionDigits: 0 };
     return styleOf(hint, { notation: 'compact', ...short });
   }
-  return styleOf(hint, given ?? (hint.currency === undefined ? fractionDigits(number) : moneyDigits(number, hint)));
+  return styleOf(
+    hint,
+    given ?? (hint.currency === undefined ? fractionDigits(number, hint.places) : moneyDigits(number, hint)),
+  );
 };
 
 /** Keeps a share apart from none and from all. Less than a billionth below all is an error of a sum. */
-const percentDigits = (share: number): Intl.NumberFormatOptions => {
+const percentDigits = (share: number, places: number | undefined): Intl.NumberFormatOptions => {
   if (share !== 0 && share < 0.0005) return { maximumSignificantDigits: 2 };
   const left = 1 - share;
-  return { maximumFractionDigits: left > 1e-9 && left <= 0.0005 ? Math.ceil(-Math.log10(left)) - 2 : 1 };
+  if (left > 1e-9 && left <= 0.0005) return { maximumFractionDigits: Math.ceil(-Math.log10(left)) - 2 };
+  return places === undefined ? { maximumFractionDigits: 1 } : exactly(places);
 };
 
 export const styleOf = ({ currency }: ColumnNumbers, options: Intl.NumberFormatOptions): Intl.NumberFormatOptions =>
@@ -181,10 +223,12 @@ const moneyDigits = (number: number, hint: ColumnNumbers): Intl.NumberFormatOpti
 };
 
 /** Decimal places by magnitude, so that the values of a column line up. Small values keep two significant digits. */
-const fractionDigits = (number: number): Intl.NumberFormatOptions => {
+const fractionDigits = (number: number, places: number | undefined): Intl.NumberFormatOptions => {
   const size = Math.abs(number);
   if (size >= 1e21 || (size > 0 && size < 1e-6)) return { notation: 'scientific', maximumFractionDigits: 2 };
-  if (size > 0 && size < 0.1) return { maximumSignificantDigits: 2 };
+  const least = places === undefined ? 0.1 : 0.5 * 10 ** -places;
+  if (size > 0 && size < least) return { maximumSignificantDigits: 2 };
+  if (places !== undefined) return exactly(places);
   if (size >= 1000 || Number.isInteger(number)) return { minimumFractionDigits: 0, maximumFractionDigits: 0 };
   return size >= 1 ? { minimumFractionDigits: 1, maximumFractionDigits: 1 } : { maximumFractionDigits: 2 };
 };

@@ -1,6 +1,5 @@
 /** Writes numbers, dates and names in one language. Dates come without a time zone, so none is applied. */
 import type { TimeGrain } from '../../model/dashboard/metric.js';
-import type { ColumnNumbers } from '../../model/datamart/datamart.js';
 import { type ColumnDates, dateParts, precisionOf } from '../../model/datamart/dates.js';
 import type { AnswerColumn, Cell } from '../../model/query/engine.js';
 import {
@@ -12,15 +11,17 @@ import {
   numbersInRow,
   numbersOf,
   styleOf,
+  type WrittenNumbers,
   withClaimedUnit,
+  withPlaces,
   writeNumber,
 } from '../../model/query/numbers.js';
 import type { Text, Texts } from '../../model/texts/text.js';
 import { isOthers } from './others.js';
 import { elementText } from './texts.js';
 
-export type NumberHint = ColumnNumbers;
-export { codeOf, type NumberFormats, numberOf, numbersInRow, numbersOf, withClaimedUnit };
+export type NumberHint = WrittenNumbers;
+export { codeOf, type NumberFormats, numberOf, numbersInRow, numbersOf, withClaimedUnit, withPlaces };
 
 /** A moment of an axis, and which of its parts are written. */
 export type DateTick = {

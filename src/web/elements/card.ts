@@ -12,7 +12,15 @@ import { isOthers } from '../base/others.js';
 import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
-import { columnsOf, grainOf, inCurrencies, overlapNote, rowsOf, truncationNote } from '../charts/model/columns.js';
+import {
+  columnsOf,
+  grainOf,
+  inCurrencies,
+  inOneForm,
+  overlapNote,
+  rowsOf,
+  truncationNote,
+} from '../charts/model/columns.js';
 import type { SlotMemory } from '../charts/model/slots.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import { rendererOf } from '../charts/registry.js';
@@ -313,7 +321,7 @@ export class MetricCard extends LitElement {
     const { metric } = this;
     const { answer } = this.#reading.state;
     if (this.#shownOf?.metric !== metric || this.#shownOf.answer !== answer) {
-      const chart = { ...inCurrencies(withClaimedUnit(metric.chart), answer), type: this.#type };
+      const chart = { ...inOneForm(inCurrencies(withClaimedUnit(metric.chart), answer), answer), type: this.#type };
       this.#shownOf = { metric, answer, shown: { ...metric, chart } };
     }
     return this.#shownOf.shown;

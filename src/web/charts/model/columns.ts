@@ -3,7 +3,7 @@ import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import type { ColumnDates } from '../../../model/datamart/dates.js';
 import type { Combine, GuestChart } from '../../../model/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../model/query/engine.js';
-import { type Format, type NumberHint, numbersInRow, numbersOf, titleOf } from '../../base/format.js';
+import { type Format, type NumberHint, numbersInRow, numbersOf, titleOf, withPlaces } from '../../base/format.js';
 
 export type Row = MetricAnswer['rows'][number];
 
@@ -56,6 +56,26 @@ export const inCurrencies = (chart: GuestChart, answer: MetricAnswer | undefined
       ...(chart.numbers ?? []).filter(({ measure }) => !names.includes(measure)),
       ...told.map(({ name, numbers }) => ({ measure: name, ...numbers })),
     ],
+  };
+};
+
+/** The chart with the decimal places that each measure's values in the answer have, wherever they are written. */
+export const inOneForm = (chart: GuestChart, answer: MetricAnswer | undefined): GuestChart => {
+  if (answer === undefined) return chart;
+  const { rows, comparisonValue, course = [] } = answer;
+  const beside = chart.measures.length === 1 ? [comparisonValue, ...course.map(({ value }) => value)] : [];
+  const numbers = answer.columns
+    .filter(({ name, dataType }) => dataType === 'number' && chart.measures.includes(name))
+    .map(({ name, currencyColumn }) => {
+      const { format, unit, currency, notation, decimals } = numbersOf(chart, name);
+      const own = { measure: name, format, unit, currency, notation, decimals };
+      const values = currencyColumn === undefined ? [...rows.map((row) => row[name]), ...beside] : [];
+      return { measure: name, ...withPlaces(own, values) };
+    });
+  const isOurs = (measure: string): boolean => numbers.some((one) => one.measure === measure);
+  return {
+    ...chart,
+    numbers: [...(chart.numbers ?? []).filter(({ measure }) => !isOurs(measure)), ...numbers],
   };
 };
 
