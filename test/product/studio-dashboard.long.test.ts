@@ -354,7 +354,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     expect(await violations(ann)).toEqual([]);
     // No flight goes to a state of this name.
     await viewAs('ZZ');
-    await page.getByText('(analyst, regional) sees the copy').waitFor();
+    await page.getByText(/\(analyst, regional\) · .+ sees the copy/).waitFor();
     await why.getByText('Why is a card shown, hidden or empty?').click();
     expect(await ask('empty', 'Average delay by destination')).toContain(
       'main.flights has no rows that this user may read',

@@ -295,7 +295,7 @@ describe.skipIf(!isPossible)('Studio from nothing to 50 tenants', { timeout: 600
       const [first, next, ...others] = tenants;
       await hand.write(page.getByLabel(/^First, only these tenants/), `${first}, ${next}`);
       await hand.write(page.getByLabel(/^Then in steps/), '50, 100');
-      await hand.press(button('Roll out'));
+      await hand.press(button('Roll out to the first'));
       await state('paused');
       expect(await all([first ?? '', next ?? '', others[0] ?? ''])).toEqual([second, second, names]);
       await hand.press(button('Continue'));

@@ -28,7 +28,9 @@ type Data = {
 const pollMs = 1000;
 
 class PublishScreen extends Screen<Data> {
-  static override properties = { ...Screen.properties, choices: { state: true } };
+  static override properties = { ...Screen.properties, choices: { state: true }, first: { state: true } };
+  /** The tenants that get it first, as they were typed. Null: as they are proposed. */
+  declare first: string | null;
   /** What was chosen for conflicts. A choice that the plan no longer has is not sent. */
   declare choices: readonly Choice[];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -36,6 +38,7 @@ class PublishScreen extends Screen<Data> {
   constructor() {
     super();
     this.choices = [];
+    this.first = null;
   }
 
   protected override async load(signal: AbortSignal): Promise<Data> {
@@ -168,9 +171,13 @@ class PublishScreen extends Screen<Data> {
 
   #form(template: string, version: string, tenants: readonly Planned[]): TemplateResult {
     const canary = canaryOf(tenants);
+    const isToAll = (this.first ?? canary.join()).trim() === '';
+    const typed = ({ target }: Event): void => {
+      this.first = (target as HTMLInputElement).value;
+    };
     return html`<form class="form card" @submit=${(event: SubmitEvent) => void this.#apply(event, template, version)}>
       <label>First, only these tenants <span class="hint">${canary.length === 0 ? 'client ids, separated by commas; empty: all at once' : 'proposed: copies that nobody else changed; empty: all at once'}</span>
-        <input name="canary" list="canary-tenants" autocomplete="off" .defaultValue=${canary.join(', ')} />
+        <input name="canary" list="canary-tenants" autocomplete="off" .defaultValue=${canary.join(', ')} @input=${typed} />
         <datalist id="canary-tenants">${tenants.map(({ clientId }) => html`<option value=${clientId}>${tenantName(clientId) ?? nothing}</option>`)}</datalist>
       </label>
       <label>Then in steps <span class="hint">percent of the tenants, rising; 100 publishes the version, so that new tenants get it too</span><input name="steps" value="100" autocomplete="off" /></label>
@@ -182,7 +189,7 @@ class PublishScreen extends Screen<Data> {
       </label>
       <label class="inline"><input type="checkbox" name="isAdopting" /> Where it is not known what a copy was made from, take it as unchanged</label>
       <label class="inline"><input type="checkbox" name="isPausing" ?checked=${canary.length > 0} /> Wait after each step until I continue</label>
-      <div class="buttons"><button ?disabled=${this.isBusy}>${canary.length === 0 ? 'Roll out' : 'Roll out to the first'}</button></div>
+      <div class="buttons"><button ?disabled=${this.isBusy}>${isToAll ? 'Roll out' : 'Roll out to the first'}</button></div>
     </form>`;
   }
 
