@@ -306,13 +306,15 @@ const openConfiguredReports = async (
   const { isTenantActive, dataApp } = gateway.router;
   const findDataAppId = async () => (await loadDataAppCaller(service, dataApp())).dataAppId;
   const rights = { findReportRight, listTenantUsers, isTenantActive, findDataAppId };
-  connect({ ...rights, service });
-  const parts = { setup, reports, service, tag: service.tag, ...rights };
+  const { tag } = service;
+  const clock = metadata.commonClock;
+  connect({ ...rights, service, tag, clock });
+  const parts = { setup, reports, service, tag, ...rights };
   return startReports({
     ...parts,
     admission: shared.admission,
     countWork: shared.countWork,
-    clock: metadata.commonClock,
+    clock,
     log: context.log,
   });
 };

@@ -7,13 +7,18 @@ import type { MailSetup } from '../delivery/mail-setup.js';
 import { createMailer } from '../delivery/mailer.js';
 import { findRecipients, type Passages } from '../delivery/passage.js';
 import { createPlanner } from '../delivery/planner.js';
+import { createPreview } from '../delivery/preview.js';
+import type { Ask } from '../delivery/report-content.js';
 import { createSender, type SenderOptions } from '../delivery/sender.js';
 import { createPost } from '../delivery/webhook.js';
 import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
 import { createMailBounced, mailBouncedPath } from '../gateway/hooks/mail-bounced.js';
+import type { GuestCaller } from '../model/guest/caller.js';
+import type { GuestReports } from '../model/guest/mail-preview.js';
 import type { Clock, Tag } from '../model/ports.js';
 import { confirmableMs } from '../model/schedule/recipients.js';
 import type { Reports } from '../model/schedule/reports.js';
+import type { Transport } from '../platform/http/interface/client.js';
 import { createMailLinksRouter, type ReadUnsubscribe } from '../platform/http/pages/mail-links.js';
 import { inProcessTransport } from '../platform/http/wire/in-process.js';
 import type { Log } from '../platform/logs/log.js';
@@ -38,13 +43,32 @@ const passagesOf = (setup: MailSetup, { service, ...rights }: Rights): Passages 
   },
 });
 
+type Connected = Rights & {
+  readonly service: Pick<Service, 'dispatch'>;
+  readonly tag: Tag;
+  readonly clock: Clock;
+};
+
+const askBy =
+  (call: Transport): Ask =>
+  (path, body, bearer, signal) =>
+    call({ method: 'POST', path, query: {}, body, bearer }, signal);
+
+const megabyte = 1_048_576;
+const readTimeoutMs = 300_000;
+
 /** `connect` is called once the gateway exists, which is after the service. Until then reports are off. */
 export const createReports = (setup: MailSetup | null) => {
-  let passages: Passages | null = null;
+  let connected: (Passages & Pick<GuestReports, 'preview'>) | null = null;
   return {
-    reports: createReportsPort(setup, () => passages),
-    connect: (rights: Rights): void => {
-      if (setup !== null) passages = passagesOf(setup, rights);
+    reports: createReportsPort(setup, () => connected),
+    connect: ({ tag, clock, service, ...rights }: Connected): void => {
+      if (setup === null) return;
+      const passages = passagesOf(setup, { service, ...rights });
+      const askAs = (caller: GuestCaller) => askBy(inProcessTransport(service.dispatch, async () => caller));
+      const largestBytes = setup.mail.megabytes * megabyte;
+      const preview = createPreview({ ...passages, tag, clock, askAs, largestBytes, readTimeoutMs });
+      connected = { ...passages, preview };
     },
   };
 };
@@ -65,11 +89,10 @@ type Parts = Omit<Rights, 'service'> & {
 
 const decidingOf = ({ setup, reports, service, tag, clock, ...rights }: Parts): Deciding => {
   const { store, dispatch } = service;
-  const call = inProcessTransport(dispatch);
   return {
     ...passagesOf(setup, { service, ...rights }),
     ...{ tag, clock, openReport: openReport({ store, reports, tag }) },
-    ask: (path, body, bearer, signal) => call({ method: 'POST', path, query: {}, body, bearer }, signal),
+    ask: askBy(inProcessTransport(dispatch)),
     confirmUrlOf: createConfirmLinks(tag, setup.origin).urlOf,
   };
 };
@@ -79,10 +102,8 @@ const everyMs = { plan: 5_000, send: 1_000 };
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const historyMs = 90 * 24 * hourMs;
-const megabyte = 1_048_576;
 /** Longer than reading and sending together can take. */
 const leaseMs = 900_000;
-const readTimeoutMs = 300_000;
 const mailTimeoutMs = 120_000;
 const postTimeoutMs = 20_000;
 

@@ -2,12 +2,12 @@
 import { hash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
+import type { GuestReports } from '../model/guest/mail-preview.js';
 import type { FindTheme } from '../model/guest/view.js';
 import { handled } from '../model/handled.js';
 import { keyHintOf } from '../model/organization.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../model/ports.js';
 import type { Engine } from '../model/query/engine.js';
-import type { Reports } from '../model/schedule/reports.js';
 import { createTag } from '../platform/caches/tags.js';
 import type { Credentials } from '../platform/config/credentials.js';
 import type { Database } from '../platform/databases/database.js';
@@ -66,7 +66,7 @@ type ServiceParts = {
   readonly openRenderer: OpenRenderer;
   readonly openAssistant: OpenAssistant;
   readonly findTheme: FindTheme;
-  readonly reports: Reports;
+  readonly reports: GuestReports;
 };
 
 type Start = {

@@ -1,10 +1,10 @@
 /** Decides what a recipient gets of a message now, and reads it by the recipient's own right alone. */
 import { randomUUID } from 'node:crypto';
 import type { GuestCaller } from '../model/guest/caller.js';
+import type { GuestReports } from '../model/guest/mail-preview.js';
 import { Refusal } from '../model/refusal.js';
 import type { OpenReport } from '../model/schedule/open-report.js';
 import type { KnownAddress } from '../model/schedule/recipients.js';
-import type { Reports } from '../model/schedule/reports.js';
 import type { ClaimedDelivery, Schedule } from '../model/schedule/schedule.js';
 import { readLanguage } from '../model/texts/messages.js';
 import { checkAlert } from './alert-content.js';
@@ -23,7 +23,10 @@ import { type Ask, linkOf, readAlertPicture, readReport } from './report-content
 import type { Decide, Granted, Question, Refused, Report, Silence } from './sender.js';
 
 /** What the service asks about reports. `passages` returns null while reports are off. */
-export const createReportsPort = (setup: MailSetup | null, passages: () => Passages | null): Reports => ({
+export const createReportsPort = (
+  setup: MailSetup | null,
+  passages: () => (Passages & Pick<GuestReports, 'preview'>) | null,
+): GuestReports => ({
   calendar,
   isOn: () => passages() !== null,
   isFor: async (dataAppId, channel) => {
@@ -36,6 +39,11 @@ export const createReportsPort = (setup: MailSetup | null, passages: () => Passa
     const on = passages();
     const right = on && (await findOwnRight(on, owner, randomUUID()));
     return on === null || right === null || wayOf(on.setup, right, way) === undefined ? noWay(way) : 'ready';
+  },
+  preview: async (...asked) => {
+    const on = passages();
+    if (on === null) throw new Error('only what is on can be previewed');
+    return on.preview(...asked);
   },
   listChannels: async (owner, openedId) => {
     const on = passages();
@@ -63,7 +71,10 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof Refusal && ['UNAUTHORIZED', 'AUTHENTICATION_ERROR', 'TOKEN_EXPIRED'].includes(error.code);
 
 /** The language of a reader: that of the session, else that of the tenant, else that of the configuration. */
-const languageFor = ({ mail, brandOf }: MailSetup, { right, reader }: Passage): string | undefined =>
+export const languageFor = (
+  { mail, brandOf }: MailSetup,
+  { right, reader }: Pick<Passage, 'right' | 'reader'>,
+): string | undefined =>
   readLanguage(right.claims[mail.languageClaim]) ?? brandOf(reader.clientId).language ?? undefined;
 
 const questionOf = async (
@@ -88,12 +99,30 @@ const readFor = async (
   { schedule, isRequested }: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<Report | Silence | Question | Refused> => {
-  const { authenticate, openReport, ask, tag, clock, setup } = deciding;
+  const { authenticate, openReport } = deciding;
   const { right, reader, asks } = passage;
   const { token } = right;
-  const language = languageFor(setup, passage);
+  const language = languageFor(deciding.setup, passage);
   const opened = await openReport(await authenticate(token), schedule, reader.userIdentifier);
   if (asks !== undefined) return { ...(await questionOf(deciding, asks)), language };
+  const isToChannel = 'channel' in passage.to;
+  return readOpened(deciding, { token, schedule, opened, language, isToChannel, isRequested }, signal);
+};
+
+type Reader = Pick<ClaimedDelivery, 'schedule' | 'isRequested'> & {
+  readonly opened: OpenReport;
+  readonly token: string;
+  readonly language: string | undefined;
+  /** Whether the message goes to a channel, which takes no picture. */
+  readonly isToChannel: boolean;
+};
+
+/** Reads what a message says of the dashboard that was opened for it. */
+export const readOpened = async (
+  { ask, tag, clock, setup }: Pick<Deciding, 'ask' | 'tag' | 'clock' | 'setup'>,
+  { token, schedule, opened, language, isToChannel, isRequested }: Reader,
+  signal: AbortSignal,
+): Promise<Report | Silence | Refused> => {
   const { dashboardUrl } = setup.mail;
   const { alert } = schedule;
   if (alert === null || opened.alert === null)
@@ -104,7 +133,7 @@ const readFor = async (
   const { text, state: found } = checked;
   if (text === null) return { silent: found };
   const url = linkOf(dashboardUrl, schedule.openedId);
-  const drawn = 'channel' in passage.to ? none : await readAlertPicture({ ...reading, language }, signal);
+  const drawn = isToChannel ? none : await readAlertPicture({ ...reading, language }, signal);
   return { dashboardName: opened.name, dashboardUrl: url, ...drawn, alert: text, found, language };
 };
 

@@ -174,6 +174,10 @@ const endedBefore = (options: SenderOptions, delivery: ClaimedDelivery): Ending 
   return undefined;
 };
 
+/** The size of a report's files and pictures. */
+export const bytesOf = ({ attachments }: Pick<Report, 'attachments'>): number =>
+  attachments.reduce((sum, { content }) => sum + content.byteLength, 0);
+
 type Ready = { readonly granted: Granted; readonly report: Report | Question };
 
 const prepare = async (options: SenderOptions, delivery: ClaimedDelivery): Promise<Ready | Ending> => {
@@ -186,8 +190,7 @@ const prepare = async (options: SenderOptions, delivery: ClaimedDelivery): Promi
   if ('refused' in report) return skipped(report.refused);
   if ('silent' in report) return { ...skipped('nothing-to-tell'), found: report.silent };
   if ('confirmUrl' in report) return { granted, report };
-  const bytes = report.attachments.reduce((sum, { content }) => sum + content.byteLength, 0);
-  return bytes > options.largestBytes ? failed('content-too-large') : { granted, report };
+  return bytesOf(report) > options.largestBytes ? failed('content-too-large') : { granted, report };
 };
 
 /** Hands the mail to the server, to its one recipient. */
@@ -213,19 +216,27 @@ const ask = async (options: SenderOptions, address: string, delivery: ClaimedDel
   return ending;
 };
 
-const mailTo = async (options: SenderOptions, address: string, delivery: ClaimedDelivery, report: Report) => {
-  const { schedule, moment } = delivery;
+/** Writes the mail of a report, with the logo of the tenant. */
+export const mailOf = (
+  report: Report,
+  { schedule, moment }: Pick<ClaimedDelivery, 'schedule' | 'moment'>,
+  { brand, unsubscribeUrl }: Pick<ReportText, 'unsubscribeUrl'> & { readonly brand: ReturnType<BrandOf> },
+): Message & Pick<Mail, 'attachments'> => {
   const { name: scheduleName, format, recurrence } = schedule;
-  const unsubscribeUrl = await options.unsubscribeUrl(delivery);
   const isForOthers = schedule.recipients !== null;
   const texts = { scheduleName, format, moment, timezone: recurrence.timezone, unsubscribeUrl, isForOthers };
-  const brand = options.brandOf(schedule.owner.clientId);
   const { logo } = brand;
   const attachments = [
     ...(logo === null ? [] : [{ ...logo, filename: `${logoCid}.${logo.contentType.slice(6)}`, cid: logoCid }]),
     ...report.attachments,
   ];
-  return handToMailer(options, address, delivery, { ...messageOf({ ...texts, ...report, brand }), attachments });
+  return { ...messageOf({ ...texts, ...report, brand }), attachments };
+};
+
+const mailTo = async (options: SenderOptions, address: string, delivery: ClaimedDelivery, report: Report) => {
+  const unsubscribeUrl = await options.unsubscribeUrl(delivery);
+  const brand = options.brandOf(delivery.schedule.owner.clientId);
+  return handToMailer(options, address, delivery, mailOf(report, delivery, { brand, unsubscribeUrl }));
 };
 
 const postTo = async (

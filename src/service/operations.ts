@@ -7,12 +7,12 @@
  */
 
 import type { Assistant } from '../model/chat/assistant.js';
+import type { GuestReports } from '../model/guest/mail-preview.js';
 import type { Renderer } from '../model/guest/render.js';
 import type { FindTheme } from '../model/guest/view.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../model/ports.js';
 import type { DefinitionEngine, Engine } from '../model/query/engine.js';
 import type { SqlRewriter } from '../model/query/sql-rewriter.js';
-import type { Reports } from '../model/schedule/reports.js';
 import type { AnswerOf, InputOf } from '../platform/http/interface/callable.js';
 import type { Handler, HandlersOf, Operation } from '../platform/http/interface/operation.js';
 import { chatOnGuestDashboard } from './chat/chat.js';
@@ -138,6 +138,7 @@ import {
   listGuestChannels,
   listGuestDeliveries,
   listGuestSchedules,
+  previewGuestSchedule,
   sendGuestSchedule,
   updateGuestSchedule,
 } from './schedules/schedules.js';
@@ -180,7 +181,7 @@ export type UseCaseDeps = {
   readonly renderer: Renderer;
   readonly tag: Tag;
   readonly findTheme: FindTheme;
-  readonly reports: Reports;
+  readonly reports: GuestReports;
   readonly assistant: Assistant;
 };
 
@@ -302,6 +303,7 @@ const table = {
   createGuestView: serve(guestBoards.createGuestView, createGuestView),
   listGuestViews: serve(guestBoards.listGuestViews, listGuestViews),
   createGuestSchedule: serve(guestSchedules.createGuestSchedule, createGuestSchedule),
+  previewGuestSchedule: serve(guestSchedules.previewGuestSchedule, previewGuestSchedule),
   listGuestSchedules: serve(guestSchedules.listGuestSchedules, listGuestSchedules),
   listGuestChannels: serve(guestSchedules.listGuestChannels, listGuestChannels),
   listGuestRecipients: serve(guestSchedules.listGuestRecipients, listGuestRecipients),

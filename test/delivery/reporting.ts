@@ -80,12 +80,13 @@ export const openReporting = async (
     hooks: { secrets: [hookSecret], toleranceSeconds: 300 },
   };
   const connected = createReports(setup);
-  /** Stuck: nothing is drawn until its caller gives up. */
-  const drawing = { isStuck: false };
+  /** Stuck: nothing is drawn until its caller gives up. Broken: each drawing fails. */
+  const drawing = { isStuck: false, isBroken: false };
   /** In place of a browser, whose reads test/delivery/rendering tests: a picture is what the caller of the drawing reads. */
   const renderer: Renderer = {
     render: async ({ caller, target, assertStillGood }, gone) => {
       await assertStillGood();
+      if (drawing.isBroken) throw new Error('the browser ended');
       if (drawing.isStuck) return new Promise((_, reject) => gone.addEventListener('abort', () => reject(gone.reason)));
       const read = inProcessTransport(service.dispatch, async () => caller);
       const { dashboardId } = target;
@@ -134,7 +135,7 @@ export const openReporting = async (
     const { log, lines } = captureLog();
     const findDataAppId = async () => service.api().dataAppId;
     const rights = { findReportRight, listTenantUsers, isTenantActive: gateway.isTenantActive, findDataAppId };
-    connected.connect({ ...rights, service });
+    connected.connect({ ...rights, service, tag, clock: service.deps.clock });
     const mailGuard = createCredentialGuard({
       ...{ kind: 'hook', failuresPerMinute: 20, limiters: createMemoryLimiters({ clock }), scope: 'test', clock },
     });

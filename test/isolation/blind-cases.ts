@@ -268,6 +268,10 @@ const aReport = (made: string, board: string): Parts => ({
   ...{ what: 'make a report', method: 'POST', path: schedulesOf(board) },
   body: { name: made, format: 'csv', recurrence: daily },
 });
+const aPreview = (board: string): Parts => ({
+  ...{ what: 'preview a report', method: 'POST', path: `${schedulesOf(board)}/preview` },
+  body: { name: 'seen before', format: 'csv', recurrence: daily },
+});
 const aSending = (board: string, pick: number): Parts => ({
   ...{ what: 'send at once', method: 'POST', path: `${schedulesOf(board)}/send` },
   body: { scheduleId: `§scheduleId:${pick}` },
@@ -343,6 +347,7 @@ const aDeed: fc.Arbitrary<Parts> = fc.oneof(
     .tuple(aName, aCard, fc.boolean())
     .map(([made, { dashboardId, metricId }, isAbove]): Parts => anAlert(made, dashboardId, metricId, isAbove)),
   fc.tuple(aName, aTemplate).map(([made, at]): Parts => aReport(made, `§${at}:1`)),
+  aTemplate.map((at): Parts => aPreview(`§${at}:1`)),
   fc.tuple(aTemplate, fc.nat(30)).map(([at, pick]): Parts => aSending(`§${at}:1`, pick * 2)),
   fc.tuple(aName, aCard).map(
     ([made, { dashboardId, metricId }]): Parts => ({

@@ -146,6 +146,7 @@ export const createWorld = async (backing?: Backing) => {
       check: async () => 'no-address' as const,
       listChannels: async () => [],
       findAudience: async () => null,
+      preview: () => Promise.reject(new Error('these tests preview no mail')),
     },
     renderer: { render: () => Promise.reject(new Error('these tests draw nothing')) },
     assistant: noAssistant,

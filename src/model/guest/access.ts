@@ -202,7 +202,7 @@ export const guestOperationNames = [
   'chatOnGuestDashboard',
   ...(['listGuestViews', 'createGuestView', 'updateGuestView', 'deleteGuestView'] as const),
   ...(['listGuestSchedules', 'createGuestSchedule', 'updateGuestSchedule', 'deleteGuestSchedule'] as const),
-  ...(['sendGuestSchedule', 'listGuestDeliveries'] as const),
+  ...(['previewGuestSchedule', 'sendGuestSchedule', 'listGuestDeliveries'] as const),
 ] as const;
 export type GuestOperation = (typeof guestOperationNames)[number];
 
@@ -239,6 +239,7 @@ export const permittedOperations = (
     deleteGuestView: isDashboard && isPermitted(grant, embed, 'deleteGuestView'),
     listGuestSchedules: isDashboard && maySchedule,
     createGuestSchedule: isDashboard && maySchedule,
+    previewGuestSchedule: isDashboard && maySchedule,
     updateGuestSchedule: isDashboard && maySchedule,
     deleteGuestSchedule: isDashboard && maySchedule,
     sendGuestSchedule: isDashboard && maySchedule,

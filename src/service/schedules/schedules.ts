@@ -3,6 +3,7 @@ import type { Metric } from '../../model/dashboard/metric.js';
 import { assertReports, notOpen } from '../../model/guest/access.js';
 import type { GuestCaller } from '../../model/guest/caller.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
+import type { GuestReports, MailPreview } from '../../model/guest/mail-preview.js';
 import { viewFaults, visibleChoices } from '../../model/guest/saved-view.js';
 import type { Clock, Ids, Tag } from '../../model/ports.js';
 import { measureNumbers } from '../../model/query/numbers.js';
@@ -148,23 +149,48 @@ const insertNew = (deps: Deps, grant: GuestGrant, schedule: Schedule): Promise<v
     await askAddresses(store, deps, schedule);
   });
 
+type AskedPlan = SchedulePlan & { readonly dashboardId: string };
+
+/** The schedule that the guest asks for, which nothing stores yet. Throws unless the guest may make it. */
+const planned = async (
+  deps: Deps,
+  grant: GuestGrant,
+  { dashboardId: openedId, ...plan }: AskedPlan,
+): Promise<Schedule> => {
+  const opened = await openFor(deps.store, grant, openedId);
+  const owner = ownerOf(grant);
+  await assertOpenPlan(deps, grant, opened, plan);
+  assertTakesContent(plan);
+  const content = await readContent(deps, grant, opened, plan);
+  await assertReady(deps, owner, { ...plan, openedId });
+  const place = { id: deps.ids.uuid(), dashboardId: opened.dashboard.id, openedId, owner };
+  return newSchedule({ ...plan, ...content }, place, deps.reports.calendar, deps.clock.now());
+};
+
 /** Throws UNAUTHORIZED, or INVALID_REQUEST_BODY for a recurrence or an alert that has no meaning. */
 export const createGuestSchedule =
   (deps: Deps) =>
-  async (
-    { grant }: GuestCaller,
-    { dashboardId: openedId, ...plan }: SchedulePlan & { readonly dashboardId: string },
-  ): Promise<ListedSchedule> => {
-    const opened = await openFor(deps.store, grant, openedId);
-    const owner = ownerOf(grant);
-    await assertOpenPlan(deps, grant, opened, plan);
-    assertTakesContent(plan);
-    const content = await readContent(deps, grant, opened, plan);
-    await assertReady(deps, owner, { ...plan, openedId });
-    const place = { id: deps.ids.uuid(), dashboardId: opened.dashboard.id, openedId, owner };
-    const schedule = newSchedule({ ...plan, ...content }, place, deps.reports.calendar, deps.clock.now());
+  async ({ grant }: GuestCaller, asked: AskedPlan): Promise<ListedSchedule> => {
+    const schedule = await planned(deps, grant, asked);
     await insertNew(deps, grant, schedule);
     return { ...schedule, status: null, unconfirmed: await unconfirmedOf(deps, schedule) };
+  };
+
+/**
+ * Returns the mail of a schedule that is not made yet, as this guest would get it. It is refused as the schedule would be,
+ * and it is read as the guest reads the dashboard: by the token, whatever the user's login would open.
+ */
+export const previewGuestSchedule =
+  (deps: Deps & { readonly reports: GuestReports }) =>
+  async (caller: GuestCaller, asked: AskedPlan, signal: AbortSignal): Promise<MailPreview> => {
+    if (asked.channel !== null) {
+      throw new Refusal('INVALID_REQUEST_BODY', 'channel: what goes to a channel is no mail. Choose null to see one.', {
+        reason: 'report-of-a-channel',
+      });
+    }
+    const schedule = await planned(deps, caller.grant, asked);
+    const opened = await openReport(deps)(caller, schedule, schedule.owner.userIdentifier);
+    return deps.reports.preview(caller, { schedule, opened }, signal);
   };
 
 /** Returns the user's own schedules of the dashboard, oldest first. */

@@ -34,6 +34,7 @@ export const listGuestSuggestions = 'GET dashboards/{dashboardId}/suggestions';
 export const chatOnGuestDashboard = 'POST dashboards/{dashboardId}/chat';
 export const listGuestSchedules = 'GET dashboards/{dashboardId}/schedules';
 export const createGuestSchedule = 'POST dashboards/{dashboardId}/schedules';
+export const previewGuestSchedule = 'POST dashboards/{dashboardId}/schedules/preview';
 export const updateGuestSchedule = 'PUT dashboards/{dashboardId}/schedules';
 export const deleteGuestSchedule = 'DELETE dashboards/{dashboardId}/schedules';
 export const sendGuestSchedule = 'POST dashboards/{dashboardId}/schedules/send';

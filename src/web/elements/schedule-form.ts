@@ -11,6 +11,7 @@ import type { Choice } from '../base/options.js';
 import { baseStyles } from '../base/theme.js';
 import { sameValues } from '../filters/filter-values.js';
 import { formStyles } from './form-styles.js';
+import type { SentPreview } from './mail-preview.js';
 import type { RecipientsField } from './recipients-field.js';
 import {
   bodyOf,
@@ -45,6 +46,8 @@ import { ownTimezone } from './schedule-words.js';
 
 /** Rejects with the service's refusal. */
 export type SaveSchedule = (plan: ReturnType<typeof bodyOf>, signal: AbortSignal) => Promise<void>;
+/** The mail of a plan that is not saved. Rejects with the service's refusal. */
+export type PreviewSchedule = (plan: ReturnType<typeof bodyOf>, signal: AbortSignal) => Promise<SentPreview>;
 
 const messageOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && error.code === 'INVALID_REQUEST_BODY' ? error.message : undefined;
@@ -61,6 +64,8 @@ export class ScheduleForm extends LitElement {
     schedule: { attribute: false },
     isAlert: { attribute: false },
     save: { attribute: false },
+    preview: { attribute: false },
+    mail: { state: true },
     draft: { state: true },
     faults: { state: true },
     isBusy: { state: true },
@@ -80,6 +85,9 @@ export class ScheduleForm extends LitElement {
   declare schedule: SentSchedule | undefined;
   declare isAlert: boolean;
   declare save: SaveSchedule;
+  declare preview: PreviewSchedule;
+  /** The mail of the draft as it is; undefined: nobody asked to see it. */
+  declare mail: SentPreview | undefined;
   declare draft: Draft | undefined;
   declare faults: Faults;
   declare isBusy: boolean;
@@ -161,7 +169,9 @@ export class ScheduleForm extends LitElement {
       ${this.#way(form)}
       ${this.isAlert ? quietField(form) : nothing}
       ${this.schedule === undefined ? nothing : input(form, 'mutedUntil', text('Muted until'), { type: 'datetime-local' })}
+      ${this.mail === undefined ? nothing : html`<guestlist-mail-preview .format=${format} .mail=${this.mail}></guestlist-mail-preview>`}
       <div class="buttons">
+        ${draft.channel === '' ? html`<button class="button" part="button" type="button" aria-disabled=${this.isBusy ? 'true' : nothing} @click=${this.#look}>${text('Preview')}</button>` : nothing}
         <button class="button" part="button" type="button" @click=${this.#cancel}>${text('Cancel')}</button>
         <button class="button" part="button" aria-disabled=${this.isBusy ? 'true' : nothing}>${text('Save')}</button>
       </div>
@@ -182,6 +192,7 @@ export class ScheduleForm extends LitElement {
     const isOther = !sameValues(draft.filters, this.filters);
     const take = () => {
       this.draft = { ...draft, filters: this.filters };
+      this.mail = undefined;
     };
     return html`<fieldset aria-describedby=${describedBy(form, 'filters')}>
       <legend>${text('Filters')}</legend>
@@ -213,6 +224,7 @@ export class ScheduleForm extends LitElement {
       const { draft } = this;
       if (draft === undefined) return;
       this.draft = { ...draft, recipients: (target as RecipientsField).value };
+      this.mail = undefined;
       this.faults = forgiven(this.faults, 'recipients');
     };
     return html`<guestlist-recipients
@@ -233,6 +245,7 @@ export class ScheduleForm extends LitElement {
     const { name, value } = target;
     const checked = target instanceof HTMLInputElement && target.checked;
     this.draft = changed(draft, { name, value, checked }, this.#cards);
+    this.mail = undefined;
     this.faults = forgiven(this.faults, name);
   };
 
@@ -242,22 +255,43 @@ export class ScheduleForm extends LitElement {
 
   readonly #submit = (event: SubmitEvent): void => {
     event.preventDefault();
+    this.#ask(
+      (draft, signal) => this.save(bodyOf(draft), signal),
+      () => this.dispatchEvent(new CustomEvent('end')),
+    );
+  };
+
+  readonly #look = (): void => {
+    this.#ask(
+      (draft, signal) => this.preview(bodyOf(draft), signal),
+      (mail, of) => {
+        // What was changed meanwhile has another message.
+        if (this.draft !== of) return;
+        this.mail = mail;
+        void this.updateComplete.then(() =>
+          this.renderRoot.querySelector('guestlist-mail-preview')?.scrollIntoView({ block: 'nearest' }),
+        );
+      },
+    );
+  };
+
+  #ask<T>(work: (draft: Draft, signal: AbortSignal) => Promise<T>, done: (answer: T, of: Draft) => void): void {
     const { draft } = this;
     if (draft === undefined || this.isBusy) return;
     this.isBusy = true;
     this.faults = {};
     void this.#latest.run(
-      (signal) => this.save(bodyOf(draft), signal),
-      () => {
+      (signal) => work(draft, signal),
+      (answer) => {
         this.isBusy = false;
-        this.dispatchEvent(new CustomEvent('end'));
+        done(answer, draft);
       },
       (error) => {
         this.isBusy = false;
         this.#refused(error);
       },
     );
-  };
+  }
 
   /** The focus goes to the first field that the service names. */
   #refused(error: unknown): void {

@@ -14,6 +14,7 @@ import {
   listGuestDeliveries,
   listGuestRecipients,
   listGuestSchedules,
+  previewGuestSchedule,
   sendGuestSchedule,
   updateGuestSchedule,
 } from '../base/guest-operations.js';
@@ -22,7 +23,7 @@ import { emptyState, errorState, loadingState, stateStyles } from '../base/state
 import { baseStyles } from '../base/theme.js';
 import { type FilterLabels, filterNotes } from '../filters/filter-values.js';
 import type { Channel, SentDelivery, SentSchedule } from './schedule-draft.js';
-import type { SaveSchedule } from './schedule-form.js';
+import type { PreviewSchedule, SaveSchedule } from './schedule-form.js';
 import {
   alertName,
   formatName,
@@ -317,6 +318,7 @@ export class SchedulesPanel extends LitElement {
       .schedule=${schedule}
       .isAlert=${isAlert}
       .save=${this.#saver(schedule)}
+      .preview=${this.#preview}
       @end=${this.#toList}
     ></guestlist-schedule-form>`;
   }
@@ -420,6 +422,9 @@ export class SchedulesPanel extends LitElement {
       if (schedule === undefined) await client.call(createGuestSchedule, { ...plan, dashboardId }, signal);
       else await client.call(updateGuestSchedule, { ...plan, ...this.#named(schedule) }, signal);
     };
+
+  readonly #preview: PreviewSchedule = (plan, signal) =>
+    this.client.call(previewGuestSchedule, { ...plan, dashboardId: this.dashboardId }, signal);
 
   /** Writes, and reads the list again. */
   #write(work: (signal: AbortSignal) => Promise<unknown>, done?: () => void): void {

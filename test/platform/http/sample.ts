@@ -436,6 +436,7 @@ export const sampleHandlers: Handlers = {
   chatOnGuestDashboard: async (_, { question }) => ({ text: question, metric: null, labels: [], llmName: 'small' }),
   saveGuestLayout: async (_, { layout }) => layout,
   createGuestSchedule: async (_, { name }) => ({ ...schedule, name }),
+  previewGuestSchedule: async (_, { name }) => ({ subject: name, html: '<p>Delays</p>', text: 'Delays', files: [] }),
   listGuestSchedules: async () => [schedule],
   listGuestChannels: async () => [{ name: 'operations', kind: 'slack' }],
   listGuestRecipients: async () => ({ users: [{ userIdentifier: 'ann', address: null }], roles: ['a'], domains: [] }),

@@ -1,5 +1,6 @@
 /** Reports and alerts by e-mail that a guest schedules. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
+import type { MailPreview } from '../../../model/guest/mail-preview.js';
 import type { ToldDelivery, ToldSchedule } from '../../../model/schedule/history.js';
 import { type Audience, mostNamed, mostRecipients } from '../../../model/schedule/recipients.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../../../model/schedule/reports.js';
@@ -99,6 +100,13 @@ const namedInput = z.strictObject({ dashboardId: identifier, scheduleId: identif
 const path = '/api/v2/guest/dashboards/{dashboardId}/schedules';
 const common = { section: 'guest', resource: 'Guest reports', credentials: ['guestToken'] } as const;
 
+const newInput = z.strictObject({
+  ...{ dashboardId: identifier, ...newPlan },
+  mutedUntil: mutedUntil.default(null),
+  channel: channel.default(null),
+  recipients: recipients.default(null),
+});
+
 export const createGuestSchedule = operation({
   ...common,
   name: 'createGuestSchedule',
@@ -109,12 +117,7 @@ export const createGuestSchedule = operation({
   },
   summary: 'Schedule a report or an alert',
   description: `${permission} It goes to the address of the user’s own login, or to \`recipients\`. What it shows is decided when it is sent: by the policy, the tenant’s state and the permissions of that moment. At most ${mostSchedules} of one user on a dashboard.`,
-  input: z.strictObject({
-    ...{ dashboardId: identifier, ...newPlan },
-    mutedUntil: mutedUntil.default(null),
-    channel: channel.default(null),
-    recipients: recipients.default(null),
-  }),
+  input: newInput,
   output: z.object({ data: schedule, error: noError }),
   encode: (created: ListedSchedule) => ({ data: encodeListed(created), error: null }),
   errors,
@@ -135,6 +138,44 @@ export const createGuestSchedule = operation({
         recurrence: { cron: '5 * * * *', timezone: 'Europe/Berlin' },
         nextAt: '2026-10-26T06:05:00.000Z',
         alert: exampleAlert,
+      },
+      error: null,
+    },
+  },
+});
+
+export const previewGuestSchedule = operation({
+  ...common,
+  name: 'previewGuestSchedule',
+  reads: 'rows',
+  viewedAs: 'user',
+  summary: 'See the mail of a schedule before it is made',
+  description: `${permission} Refused also for what could not be scheduled, and for a \`channel\`. The mail as a delivery writes it, with the rows that the token reads. Nothing is sent or stored. Counts as 10 requests.`,
+  input: newInput,
+  output: z.object({
+    data: z.object({
+      subject: z.string(),
+      html: z.string().describe('A page that loads nothing: pictures are part of it.'),
+      text: z.string().describe('The same for programs that show no HTML.'),
+      files: z.array(z.object({ name: z.string(), bytes: z.number() })).describe('What would be attached.'),
+    }),
+    error: noError,
+  }),
+  encode: ({ subject, html, text, files }: MailPreview) => ({
+    data: { subject, html, text, files: files.map(({ name, bytes }) => ({ name, bytes })) },
+    error: null,
+  }),
+  errors: { ...errors, METRIC_QUERY_ERROR: 400 },
+  bindings: [{ method: 'POST', path: `${path}/preview`, from: 'body' }],
+  requestsOf: () => 10,
+  example: {
+    input: { dashboardId, name: 'Each morning', format: 'link', recurrence: example.recurrence },
+    output: {
+      data: {
+        subject: 'Each morning: Delays',
+        html: '<!doctype html><html lang="en">…</html>',
+        text: 'Delays, October 26, 2026 at 8:00 AM (Europe/Berlin)…',
+        files: [],
       },
       error: null,
     },
