@@ -153,7 +153,6 @@ describe.skipIf(!(await isPostgresThere()))('the preview of a mail', () => {
     expect(text).toContain('1,000,000,000');
   });
 
-  // 'previewGuestSchedule METRIC_QUERY_ERROR'
   test('says that it passes if a chart cannot be drawn now', async () => {
     const started = await reporting.start(policy());
     const ann = await login(started, started.clientId, 'ann');

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { calendar } from '../../src/delivery/calendar.js';
 import type { Code } from '../../src/model/refusal.js';
+import { Refusal } from '../../src/model/refusal.js';
 import type { Audience } from '../../src/model/schedule/recipients.js';
 import { mostSchedules, type Reports } from '../../src/model/schedule/reports.js';
 import { reportFormats } from '../../src/model/schedule/schedule.js';
@@ -16,6 +17,7 @@ import {
   listGuestDeliveries,
   listGuestSchedules,
   openReport,
+  previewGuestSchedule,
   sendGuestSchedule,
   updateGuestSchedule,
 } from '../../src/service/schedules/schedules.js';
@@ -459,4 +461,13 @@ test('a schedule whose maker may no longer send to others can still be paused an
   await refusedWith('updateGuestSchedule UNAUTHORIZED', updateGuestSchedule(deps())(ann, { ...named, recipients }));
   expect(await updateGuestSchedule(deps())(ann, { ...named, isPaused: true })).toMatchObject({ isPaused: true });
   expect(await deleteGuestSchedule(deps())(ann, named)).toEqual({ id: scheduleId });
+});
+
+test('a mail that cannot be drawn now is refused as the sending says, and leaves no schedule', async () => {
+  const ann = await guest('preview');
+  const preview = () => Promise.reject(new Refusal('METRIC_QUERY_ERROR', 'It cannot be drawn now.'));
+  const without = { ...deps(), reports: { ...deps().reports, preview } };
+  const asked = previewGuestSchedule(without)(ann, { dashboardId, ...plan }, new AbortController().signal);
+  await refusedWith('previewGuestSchedule METRIC_QUERY_ERROR', asked);
+  expect(await listGuestSchedules(deps())(ann, { dashboardId })).toEqual([]);
 });

@@ -25,7 +25,7 @@ const elementOf = (element: Element): HTMLElement | undefined => {
     const value = element.getAttribute(name);
     if (value !== null) copy.setAttribute(name, value);
   }
-  const [style, source] = [element.getAttribute('style'), element.getAttribute('src')];
+  const [style, source] = [element.getAttribute('data-style'), element.getAttribute('src')];
   if (style !== null) copy.style.cssText = style;
   if (copy instanceof HTMLImageElement && isPicture(source)) copy.src = source;
   return copy;
@@ -46,14 +46,17 @@ const copiesOf = (node: Node): readonly Node[] =>
 
 /** The nodes of a mail's page, with its language and direction, and its style sheet. */
 const readMail = (page: string): { readonly body: HTMLElement; readonly sheet: CSSStyleSheet } => {
-  const read = new DOMParser().parseFromString(page, 'text/html');
+  // A page's policy refuses styles that are parsed, and takes those that a script sets. Names in a mail have no quotes.
+  const [whole = '', styles = ''] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
+  const unstyled = page.replace(whole, '').replaceAll(' style="', ' data-style="');
+  const read = new DOMParser().parseFromString(unstyled, 'text/html');
   const body = document.createElement('div');
   body.lang = read.documentElement.lang;
   body.dir = read.documentElement.dir;
   const shown = copyOf(read.body);
   if (shown !== undefined) body.append(shown);
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(read.querySelector('style')?.textContent ?? '');
+  sheet.replaceSync(styles);
   return { body, sheet };
 };
 
