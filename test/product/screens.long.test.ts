@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium())('each page, wide and narrow, light and dark', { 
     return { context, page };
   };
 
-  test.each(studioScreens)('Studio: %s', async (name, path) => {
+  test.each(studioScreens)('a screen of Studio has no fault: %s', async (name, path) => {
     const { page } = studio;
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(`${product.url}/studio${path}`);
