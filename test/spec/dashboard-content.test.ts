@@ -193,7 +193,7 @@ describe('POST /data-app/dashboards/content/merge: the changes of two authors', 
     ]);
     expect(first.changes.given.map(({ text }) => text)).toEqual([
       'Metric "Metric revenue" is now called "Turnover".',
-      "The dashboard's gridMargin changed.",
+      "The dashboard's grid margin changed.",
     ]);
     expect(first.changes.current.map(({ text }) => text)).toEqual([
       'Metric "Metric revenue" is now called "Revenue".',
