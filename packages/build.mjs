@@ -121,7 +121,7 @@ const serverElements = () => {
     .filter(({ customElement }) => customElement)
     .map(({ name, members }) => {
       const fields = members.filter(({ kind }) => kind === 'field').map((member) => `  set ${member.name}(_value) {}`);
-      return `export class ${name} {\n${fields.join('\n')}\n}\n`;
+      return `export class ${name} {\n  static prepare() {}\n${fields.join('\n')}\n}\n`;
     });
   return `// The browser's module is elements.js; a server loads this one, which does nothing.\n${classes.join('\n')}\nexport const registerAs = () => {};\n`;
 };

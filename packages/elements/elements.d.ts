@@ -224,6 +224,13 @@ export interface GuestlistEditor extends GuestlistElement {
  */
 export declare const registerAs: (dashboardTag: string, metricTag: string) => void;
 
+type ElementClass<Element> = {
+  new (): Element;
+  readonly prototype: Element;
+  /** Loads what charts are drawn with, before the element is in the page. On a server it does nothing. */
+  prepare(): void;
+};
+
 /**
  * Made by the page: `document.createElement('guestlist-dashboard')`. On a server the class has no behaviour.
  *
@@ -237,7 +244,7 @@ export declare const registerAs: (dashboardTag: string, metricTag: string) => vo
  * document.body.append(dashboard);
  * ```
  */
-export declare const GuestlistDashboard: { new (): GuestlistDashboard; readonly prototype: GuestlistDashboard };
+export declare const GuestlistDashboard: ElementClass<GuestlistDashboard>;
 /**
  * Made by the page: `document.createElement('guestlist-metric')`. On a server the class has no behaviour.
  *
@@ -251,7 +258,7 @@ export declare const GuestlistDashboard: { new (): GuestlistDashboard; readonly 
  * document.body.append(metric);
  * ```
  */
-export declare const GuestlistMetric: { new (): GuestlistMetric; readonly prototype: GuestlistMetric };
+export declare const GuestlistMetric: ElementClass<GuestlistMetric>;
 /**
  * Made by the page: `document.createElement('guestlist-editor')`. On a server the class has no behaviour.
  *
@@ -266,7 +273,7 @@ export declare const GuestlistMetric: { new (): GuestlistMetric; readonly protot
  * document.body.append(editor);
  * ```
  */
-export declare const GuestlistEditor: { new (): GuestlistEditor; readonly prototype: GuestlistEditor };
+export declare const GuestlistEditor: ElementClass<GuestlistEditor>;
 
 declare global {
   interface HTMLElementTagNameMap {

@@ -51,9 +51,9 @@ const read = async (
   const reader = { schedule, opened, language, token: '', isToChannel: false, isRequested: true };
   const within = anyOf(signal, AbortSignal.timeout(readTimeoutMs));
   const report = await readOpened({ ask: askAs(caller), tag, clock, setup }, reader, within);
-  if ('refused' in report || 'silent' in report) {
-    throw notOpen('metric-not-on-dashboard');
-  }
+  // An alert that is asked for is never silent.
+  if ('silent' in report) throw new Error('an alert that was asked for told nothing');
+  if ('refused' in report) throw notOpen('metric-not-on-dashboard');
   if (bytesOf(report) <= largestBytes) return report;
   throw new Refusal(
     'INVALID_REQUEST_BODY',

@@ -1,6 +1,7 @@
 /** What the audit says to people: one sentence for each entry, and the machine's values beside it. */
 import { expect, test } from 'vitest';
-import { type Entry, factsOf, sentenceOf } from '../../src/web/studio/base/audit-words.js';
+import { auditKinds } from '../../src/gateway/audit/audit.js';
+import { type Entry, factsOf, kindWords, sentenceOf } from '../../src/web/studio/base/audit-words.js';
 
 const entry = (kind: string, rest: Partial<Entry> = {}): Entry => ({
   ...{ seq: 7, at: '2026-01-01T00:00:00.000Z', kind, code: 'OK' },
@@ -34,4 +35,9 @@ test('the values of the machine stay, and durations among them are read by peopl
     ...{ number: '7', kind: 'mint', result: 'OK', request: 'r' },
     ...{ took: '19 milliseconds', expiry: '1 hour', 'is new': 'yes' },
   });
+});
+
+test('each kind of entry that the audit has is told in words', () => {
+  expect(Object.keys(kindWords).toSorted()).toEqual([...auditKinds].toSorted());
+  for (const kind of auditKinds) expect(sentenceOf(entry(kind), names)).toMatch(/^[A-Z].* /);
 });

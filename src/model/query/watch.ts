@@ -43,7 +43,7 @@ export type WatchedQueries = {
   readonly failed: readonly QueryNote[];
 };
 
-/** How questions were answered. Times are those of the reader: in the queue, at the database, or from what is kept. */
+/** How questions were answered. A time is the whole wait of a reader: in the queue and for the database, or for a kept answer. */
 export type AnswerFigures = {
   readonly answers: number;
   /** Answers that cost no query of their own. */

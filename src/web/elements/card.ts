@@ -258,7 +258,7 @@ export class MetricCard extends LitElement {
     const { answer, error: refused, outage } = this.#reading.state;
     const { name } = this.metric;
     const { text } = this.view.format;
-    // A card that shows data of before keeps showing them.
+    // While the service is away, a card keeps the data that it has.
     const error = refused ?? (answer === undefined ? outage : undefined);
     if (error !== undefined) {
       // An outage is of the service, so that all cards ask again.

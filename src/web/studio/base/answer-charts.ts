@@ -1,6 +1,7 @@
 /** The answers of the last day as metrics with their rows, which the cards of the elements draw. */
 import type { GuestChart, GuestMetric } from '../../../model/guest/view.js';
 import type { Cell, MetricAnswer } from '../../../model/query/engine.js';
+import { dayIn } from '../../filters/days.js';
 import type { Answer } from './api.js';
 import type { Drawn } from './drawn-metrics.js';
 
@@ -13,13 +14,10 @@ type Column = MetricAnswer['columns'][number];
 
 const time = 'Time';
 
-const two = (part: number): string => String(part).padStart(2, '0');
-
 /** A moment in the reader's zone, as the rows of a source write one. */
 const localText = (iso: string): string => {
   const at = new Date(iso);
-  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
-  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}:00`;
+  return `${dayIn(at)}T${at.toTimeString().slice(0, 8)}`;
 };
 
 const drawnOf = (

@@ -1,4 +1,6 @@
 /** Entries of the audit as sentences. What a machine wrote stays beside them, for those who look closer. */
+import type { CommandName } from '../../../compose/commands.js';
+import { wordsOf } from '../../../model/datamart/column-names.js';
 import { personIn } from './editions.js';
 
 export type Entry = {
@@ -41,15 +43,14 @@ const denials: Readonly<Record<string, string>> = {
 };
 
 /** Words of an identifier: `tenant-suspend` and `createDatamart` read alike. */
-const wordsIn = (name: string): string =>
-  name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replaceAll(/[-_]/g, ' ')
-    .toLowerCase();
+const wordsIn = (name: string): string => wordsOf(name).join(' ');
 
-const commands: Readonly<Record<string, string>> = {
+/** What the audit calls a deed that is no command. */
+type Deed = 'studio-login' | 'studio-logout-everywhere' | 'view-as' | 'upload-file';
+
+const deeds: Partial<Record<CommandName | Deed, string>> = {
   'studio-login': 'logged in to Studio',
-  'studio-logout': 'logged out of Studio',
+  'studio-logout-everywhere': 'logged out of Studio everywhere',
   'view-as': 'looked through the eyes of a user',
   'metric-preview': 'tried a metric in SQL',
   'rollout-apply': 'started a roll-out',
@@ -73,7 +74,7 @@ const commands: Readonly<Record<string, string>> = {
 
 const didOf = ({ detail = {} }: Entry): string => {
   const command = text(detail.command);
-  return commands[command] ?? `ran “${wordsIn(command)}”`;
+  return (Object.hasOwn(deeds, command) ? deeds[command as CommandName] : undefined) ?? `ran “${wordsIn(command)}”`;
 };
 
 const adminOf = (entry: Entry, names: UserNames): string => {

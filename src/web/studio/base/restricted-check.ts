@@ -1,5 +1,5 @@
 /** Runs each metric of a template as one restricted user would read it: a tenant's check has no restriction of a user. */
-import { type Api, hasRole } from './api.js';
+import { type Api, hasRole, StudioError } from './api.js';
 import { askAuthored } from './author-preview.js';
 import { listTemplates, readContent } from './content.js';
 import { openView, type Viewer, whoSees } from './viewer.js';
@@ -14,11 +14,17 @@ export type RestrictedCheck = {
 /** Users whose restrictions are looked for: each opens a view. */
 const mostTried = 5;
 
+/** A user who logged in lately may have lost all access since. */
+const noneIfRefused = (error: unknown): null => {
+  if (error instanceof StudioError && error.status === 403) return null;
+  throw error;
+};
+
 const restrictedView = async (api: Api, template: string, signal: AbortSignal) => {
   const { viewers } = await api.command('viewers-list', { template }, signal);
   for (const { clientId, claims, name, roles } of viewers.slice(0, mostTried)) {
     const viewer: Viewer = { clientId, claims, roles, ...(name === null ? {} : { name }) };
-    const view = await openView(api, viewer, signal).catch(() => null);
+    const view = await openView(api, viewer, signal).catch(noneIfRefused);
     const copy = view?.embeds.find(({ id }) => id === template || id.startsWith(`${template}--`));
     const isRestricted = view?.because.some(({ kind }) => kind === 'restriction') === true;
     if (view !== null && copy !== undefined && isRestricted) return { viewer, view, dashboardId: copy.id };
