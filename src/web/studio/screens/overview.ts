@@ -43,7 +43,7 @@ const readTemplates = async (api: Api, signal: AbortSignal) => {
 };
 
 /** Reads what the person may see on the pages of it. What cannot be read is named, and keeps nothing else away. */
-const readWatched = async (api: Api, signal: AbortSignal): Promise<Reading> => {
+const readWatched = async (api: Api, missing: Promise<string | null>, signal: AbortSignal): Promise<Reading> => {
   const unread: string[] = [];
   const read = async <T>(title: string, screen: ScreenName | null, ask: () => Promise<T>): Promise<T | undefined> => {
     const entry = entries.find((one) => one.screen === screen);
@@ -63,7 +63,9 @@ const readWatched = async (api: Api, signal: AbortSignal): Promise<Reading> => {
     read('queries', null, () => api.command('list-slow-queries', {}, signal)),
     mayReadEditions(api) ? read('editions', null, () => readTemplates(api, signal)) : undefined,
     read('keys', 'keys', () => api.command('signing-keys', {}, signal)),
-    mayReadNames(api) ? read('names of the policy', null, () => api.command('policy-names', {}, signal)) : undefined,
+    mayReadNames(api)
+      ? read('names of the policy', null, async () => readNames(api, await missing, signal))
+      : undefined,
   ]);
   const watched = {
     ...(system === undefined ? {} : { system }),
@@ -77,25 +79,37 @@ const readWatched = async (api: Api, signal: AbortSignal): Promise<Reading> => {
   return { watched, work: recentWork(templates ?? [], rollouts?.rollouts ?? []), unread };
 };
 
+/** Without the data app, no name of the policy can be looked for. */
+const readNames = async (api: Api, missingDataApp: string | null, signal: AbortSignal) =>
+  missingDataApp === null ? api.command('policy-names', {}, signal) : undefined;
+
+/** The data app that the policy names, if it is not there. */
+const findMissingDataApp = async (api: Api, signal: AbortSignal): Promise<string | null> => {
+  const [dataApps, { dataApp }] = await Promise.all([
+    api.call('listDataApps', {}, signal),
+    api.command('policy-read', {}, signal),
+  ]);
+  return dataApps.data.some(({ name }) => name === dataApp) ? null : dataApp;
+};
+
 const mayReadEditions = ({ session }: Api): boolean => hasRole(session, 'author', 'publisher', 'auditor');
 const mayReadNames = ({ session }: Api): boolean => hasRole(session, 'author', 'publisher', 'policyAdmin', 'auditor');
 
 class OverviewScreen extends Screen<Overview> {
   protected override async load(signal: AbortSignal): Promise<Overview> {
-    const [sources, models, workspaces, dataApps, { dataApp }, { tenants, next }, { watched, work, unread }] =
+    const missing = findMissingDataApp(this.api, signal);
+    const [sources, models, workspaces, missingDataApp, { tenants, next }, { watched, work, unread }] =
       await Promise.all([
         this.api.call('listDatasources', {}, signal),
         this.api.call('listDatamarts', {}, signal),
         this.api.call('listWorkspaces', {}, signal),
-        this.api.call('listDataApps', {}, signal),
-        this.api.command('policy-read', {}, signal),
+        missing,
         this.api.command('tenants-list', {}, signal),
-        readWatched(this.api, signal),
+        readWatched(this.api, missing, signal),
       ]);
     const lists = await Promise.all(
       workspaces.data.map(({ name: workspaceName }) => this.api.call('listDashboards', { workspaceName }, signal)),
     );
-    const missingDataApp = dataApps.data.some(({ name }) => name === dataApp) ? null : dataApp;
     return {
       sources: sources.data.length,
       models: models.data.length,
