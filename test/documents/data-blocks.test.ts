@@ -14,7 +14,7 @@ import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { decodeTheme } from '../../src/model/theme/design-tokens.js';
 import { loadConfig } from '../../src/platform/config/config.js';
 import { chart } from '../../src/service/common/contract/metric-parts.js';
-import { relationship, sharedTables, table } from '../../src/service/datamarts/contract/fields.js';
+import { relationship, rollups, sharedTables, table } from '../../src/service/datamarts/contract/fields.js';
 import { createDatasource } from '../../src/service/datasources/contract/datasources.js';
 import { createTemplateSchedule } from '../../src/service/schedules/contract/template-schedules.js';
 import { asProcess } from '../cli/in-process.js';
@@ -141,6 +141,7 @@ const schemas = {
   relationshipName: relationship,
   columns: table,
   sharedTables: z.strictObject({ sharedTables }),
+  rollups: z.strictObject({ rollups }),
   numbers: chart.partial(),
   dates: chart.partial(),
   colours: chart.partial(),

@@ -704,3 +704,25 @@ describe('tables with a bridge and base filters', () => {
     );
   });
 });
+
+test('rollups: the list is stored, listed with its defaults, replaced, and refused with its place', async () => {
+  const { update, wrong, read } = await create();
+  const rollup = {
+    ...{ name: 'by day', from: 'sales', dimensions: ['region'], grain: 'day' },
+    ...{ measures: [{ aggregate: 'SUM', column: 'amount' }], partition: { column: 'sold', by: 'month' } },
+  };
+  expect((await read()).rollups).toBeUndefined();
+  await update({ rollups: [rollup] });
+  const stored = {
+    ...rollup,
+    partition: { ...rollup.partition, closesAfterHours: 24 },
+    refresh: { everyMinutes: 60, again: 1 },
+  };
+  expect((await read()).rollups).toEqual([stored]);
+  await update({ cacheTtlSeconds: 5 });
+  expect((await read()).rollups).toEqual([stored]);
+  expect(await wrong({ rollups: [{ ...rollup, dimensions: ['zone'] }] })).toContain('rollups[0].dimensions[0]');
+  expect(await wrong({ rollups: [{ ...rollup, grain: 'minute' }] })).toContain('rollups[0].grain');
+  await update({ rollups: [] });
+  expect((await read()).rollups).toBeUndefined();
+});

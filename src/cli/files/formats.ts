@@ -133,7 +133,7 @@ export const canonicalDatamart = (given: DatamartFile, known?: DatamartFile): Da
     return isBoolean === undefined ? column : { ...column, isBoolean };
   };
   const tenancySettings = tenancyOf(given.tenancySettings, known?.tenancySettings);
-  const { cacheTtlSeconds } = given;
+  const { cacheTtlSeconds, rollups = [] } = given;
   return {
     name: given.name,
     datasourceName: given.datasourceName,
@@ -151,6 +151,9 @@ export const canonicalDatamart = (given: DatamartFile, known?: DatamartFile): Da
     })),
     sharedTables: given.sharedTables.map((name) => shortName(name, tables)),
     ...(cacheTtlSeconds == null ? {} : { cacheTtlSeconds }),
+    ...(rollups.length === 0
+      ? {}
+      : { rollups: rollups.map((each) => ({ ...each, from: shortName(each.from, tables) })) }),
   };
 };
 
@@ -174,6 +177,7 @@ export const listedDatamart = (listed: Listed): DatamartFile => {
     relationships: (listed.datamartRelationships ?? []).map((each) => without(each, relationshipDefaults)),
     sharedTables: listed.sharedTables ?? [],
     cacheTtlSeconds: listed.cacheTtlSeconds ?? null,
+    rollups: listed.rollups ?? [],
   };
   return canonicalDatamart(datamartFile.parse(given));
 };

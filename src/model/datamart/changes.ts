@@ -9,6 +9,7 @@ import {
   relationshipsOf,
   sharedTableFaults,
 } from './relationships.js';
+import { keptRollupFaults, type RollupDraft, rollupFaults, rollupsOf } from './rollups.js';
 import { type SourceView, type TableDraft, tableListFaults, tablesOf } from './tables.js';
 import {
   clientColumnFaults,
@@ -19,7 +20,10 @@ import {
   throughFaults,
 } from './tenancy.js';
 
-export type DatamartParts = Pick<Datamart, 'tenancy' | 'tables' | 'relationships' | 'sharedTables' | 'cacheTtlSeconds'>;
+export type DatamartParts = Pick<
+  Datamart,
+  'tenancy' | 'tables' | 'relationships' | 'sharedTables' | 'cacheTtlSeconds' | 'rollups'
+>;
 
 /** Changes to a datamart. A missing field keeps the stored value; a list replaces the stored list. */
 export type DatamartChanges = {
@@ -29,6 +33,8 @@ export type DatamartChanges = {
   readonly sharedTables?: readonly string[] | undefined;
   /** Null removes the stored value. */
   readonly cacheTtlSeconds?: number | null | undefined;
+  /** Replaces the stored list. */
+  readonly rollups?: readonly RollupDraft[] | undefined;
 };
 
 /** Parts of a datamart that is being created. */
@@ -79,6 +85,7 @@ export const changeParts = (
   const joined = relationships === undefined ? current.relationships : relationshipsOf(relationships, named);
   const shared = sharedTables ?? current.sharedTables;
   const whole = { tenancy, tables, named, relationships: joined, sharedTables: shared };
+  const keptRollups = current.rollups ?? [];
   const fromSource = (faults: (view: SourceView) => readonly string[]) => (source === undefined ? [] : faults(source));
   assertNoFaults(
     [
@@ -89,6 +96,7 @@ export const changeParts = (
       ...(relationships === undefined ? keptRelationshipFaults(isListed ? current.relationships : [], named) : asked),
       ...(asked.length === 0 ? [...tenancyPathFaults(whole, !isListed), ...throughFaults(whole, !isListed)] : []),
       ...moneyFaults({ tenancy, tables, relationships: joined }, isListed),
+      ...(changes.rollups === undefined ? keptRollupFaults(keptRollups, whole) : rollupFaults(changes.rollups, whole)),
       ...sharedTableFaults(sharedTables ?? (isListed ? current.sharedTables : []), named, sharedTables === undefined),
     ],
     'datamart-faulty',
@@ -99,5 +107,6 @@ export const changeParts = (
     relationships: joined,
     sharedTables: shared,
     cacheTtlSeconds: changes.cacheTtlSeconds === undefined ? current.cacheTtlSeconds : changes.cacheTtlSeconds,
+    rollups: changes.rollups === undefined ? keptRollups : rollupsOf(changes.rollups, named),
   };
 };

@@ -16,6 +16,8 @@ export type Datamart = {
   readonly sharedTables: readonly string[];
   /** How many seconds answers may be cached; 0 disables caching. Null or undefined: the configured default. */
   readonly cacheTtlSeconds?: number | null | undefined;
+  /** Sums that are kept beside the source, and may answer questions in its place. Undefined: there are none. */
+  readonly rollups?: readonly Rollup[] | undefined;
   /**
    * Set if a token's rules were applied to the columns: the rules as a key of caches, and the datamart without them,
    * which only the engine reads. Never stored.
@@ -89,6 +91,36 @@ export type Through = {
   /** The columns that may be read. All others are hidden, also from authors; relationships use them. */
   readonly columns: readonly string[];
 };
+
+/** The periods in which a rollup groups its time, and by which its partitions are made. */
+export const rollupGrains = ['hour', 'day', 'month'] as const;
+export const rollupPeriods = ['day', 'month', 'quarter', 'year'] as const;
+export const rollupAggregates = ['SUM', 'COUNT', 'MIN', 'MAX', 'AVG'] as const;
+
+/**
+ * Rows of one table, grouped and summed for all tenants at once. It holds the client column of its table, the
+ * dimensions, and the time by `grain`; the number of rows is always among its measures.
+ */
+export type Rollup = {
+  readonly name: string;
+  readonly from: TableRef;
+  readonly dimensions: readonly string[];
+  readonly grain: (typeof rollupGrains)[number];
+  readonly measures: readonly RollupMeasure[];
+  /**
+   * The time of a row, and the periods that are built one by one. A period is closed once it has been over for
+   * `closesAfterHours`.
+   */
+  readonly partition: {
+    readonly column: string;
+    readonly by: (typeof rollupPeriods)[number];
+    readonly closesAfterHours: number;
+  };
+  /** How often closed periods are built; `again`: how many of the latest ones are built anew each time. */
+  readonly refresh: { readonly everyMinutes: number; readonly again: number };
+};
+
+export type RollupMeasure = { readonly aggregate: (typeof rollupAggregates)[number]; readonly column: string };
 
 /** NULL passes only `isNull`. The column is one of the datasource, and need not be in the datamart. */
 export type BaseFilter = { readonly columnName: string; readonly predicate: BasePredicate };

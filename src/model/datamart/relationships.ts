@@ -37,7 +37,8 @@ export const nameTables = (tables: readonly DatamartTable[]): NamedTables => {
   return named;
 };
 
-const tableFault = (path: string, name: string, meant: readonly DatamartTable[]): readonly string[] => {
+/** Returns the fault of a name that means no table, or several. */
+export const tableFault = (path: string, name: string, meant: readonly DatamartTable[]): readonly string[] => {
   if (meant.length === 1) return [];
   const rule =
     meant.length === 0 ? 'a table of the datamart' : 'schema.table, since the datamart has several of that name';
@@ -103,7 +104,7 @@ export const relationshipsOf = (drafts: readonly RelationshipDraft[], tables: Na
  * Returns a table's name for listings: the bare name if that is unique, else `schema.table`. A request with this name
  * refers to the same table.
  */
-const shortName = (table: TableRef, tables: NamedTables): string => {
+export const shortName = (table: TableRef, tables: NamedTables): string => {
   const meant = tables.get(table.tableName) ?? [];
   const isPlain = meant.length === 1 && meant[0] !== undefined && sameTable(meant[0], table);
   return isPlain ? table.tableName : `${table.schemaName}.${table.tableName}`;

@@ -45,7 +45,10 @@ export const ownerColumn = ({ tenancy }: Datamart, table: DatamartTable): OwnerC
  * Whether `sharedTables` lists the table, by `schema.table` or by the bare name. An entry that matches two tables lists
  * neither.
  */
-export const isListedAsShared = (table: TableRef, { sharedTables, tables }: Datamart): boolean =>
+export const isListedAsShared = (
+  table: TableRef,
+  { sharedTables, tables }: Pick<Datamart, 'sharedTables' | 'tables'>,
+): boolean =>
   sharedTables.some((entry) => {
     const meant = tables.filter(({ schemaName, tableName }) =>
       [`${schemaName}.${tableName}`, tableName].includes(entry),

@@ -16,6 +16,7 @@ export const decodeDatamart = (row: Selectable<Tables['datamarts']>): Datamart =
   relationships: row.relationships,
   sharedTables: row.shared_tables,
   cacheTtlSeconds: row.cache_ttl_seconds,
+  rollups: row.rollups ?? [],
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -29,6 +30,7 @@ const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
   relationships: jsonb(datamart.relationships),
   shared_tables: jsonb(datamart.sharedTables),
   cache_ttl_seconds: datamart.cacheTtlSeconds ?? null,
+  rollups: jsonb(datamart.rollups ?? []),
   created_at: datamart.createdAt,
   updated_at: datamart.updatedAt,
 });

@@ -22,6 +22,7 @@ import { sealingCanary } from './migrations/0015-sealing-canary.js';
 import { tokenGateways } from './migrations/0016-token-gateways.js';
 import { sessionChecks } from './migrations/0017-session-checks.js';
 import { erasureFences } from './migrations/0018-erasure-fences.js';
+import { rollups } from './migrations/0019-rollups.js';
 import { schemaName, type Tables } from './tables.js';
 
 /** All migrations, in order. */
@@ -43,6 +44,7 @@ export const migrations: Migrations = {
   '0016-token-gateways': tokenGateways,
   '0017-session-checks': sessionChecks,
   '0018-erasure-fences': erasureFences,
+  '0019-rollups': rollups,
 };
 
 /** Throws if the metadata database does not accept writes. */

@@ -5,7 +5,7 @@ import type { DashboardFilter, LayoutCard, MetricPlacement } from '../../model/d
 import type { AccessSettings, Embed } from '../../model/dashboard/embed.js';
 import type { GridCard, MetricDefinition } from '../../model/dashboard/metric.js';
 import type { Tile } from '../../model/dashboard/tile.js';
-import type { DatamartTable, Relationship, Tenancy } from '../../model/datamart/datamart.js';
+import type { DatamartTable, Relationship, Rollup, Tenancy } from '../../model/datamart/datamart.js';
 import type { SemanticTable } from '../../model/datamart/semantic-layer.js';
 import type { ClientLevel, SourceTable } from '../../model/datamart/source-schema.js';
 import type { FilterValues, GuestGrant } from '../../model/guest/grant.js';
@@ -76,6 +76,7 @@ export type Tables = {
     relationships: Jsonb<readonly Relationship[]>;
     shared_tables: Jsonb<readonly string[]>;
     cache_ttl_seconds: number | null;
+    rollups: NullableJsonb<readonly Rollup[]>;
     created_at: Date;
     updated_at: Date;
   };

@@ -9,12 +9,13 @@ import type {
 } from '../../../model/datamart/datamart.js';
 import { columnKind, mayBeBoolean } from '../../../model/datamart/datatypes.js';
 import { draftRelationships, nameTables } from '../../../model/datamart/relationships.js';
+import { draftRollups } from '../../../model/datamart/rollups.js';
 import { periods } from '../../../model/filter/period.js';
 import { mapItems, type Slices } from '../../../model/slices.js';
 import type { Encoded } from '../../../platform/http/interface/callable.js';
 import { decodePagination, identifier, pagination, queryPagination } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
-import { baseFilters, cardinality, columnDates, join, modelNumbers, through } from './fields.js';
+import { baseFilters, cardinality, columnDates, join, listedRollups, modelNumbers, through } from './fields.js';
 
 const listedColumn = z.object({
   columnName: z.string(),
@@ -88,6 +89,7 @@ const listedDatamart = z.object({
   datamartRelationships: z.array(listedRelationship).optional(),
   sharedTables: z.array(z.string()).optional(),
   cacheTtlSeconds: z.number().nullable().optional().describe('Null: the server’s setting applies.'),
+  rollups: listedRollups.optional().describe('Left out: there are none.'),
 });
 
 const encodeColumn = (column: DatamartColumn): Encoded<typeof listedColumn> => ({
@@ -135,11 +137,12 @@ const encodeTenancy = (tenancy: Tenancy): Encoded<typeof listedDatamart>['datama
   primaryDatabase: tenancy.tenancyLevel === 'TABLE' ? null : tenancy.primaryDatabase,
 });
 
-const encodeDetails = ({ tables, relationships, sharedTables, cacheTtlSeconds }: Datamart) => ({
+const encodeDetails = ({ tables, relationships, sharedTables, cacheTtlSeconds, rollups = [] }: Datamart) => ({
   datamartTables: tables.map(encodeTable),
   datamartRelationships: draftRelationships(relationships, nameTables(tables)),
   sharedTables,
   cacheTtlSeconds: cacheTtlSeconds ?? null,
+  ...(rollups.length === 0 ? {} : { rollups: draftRollups(rollups, nameTables(tables)) }),
 });
 
 type Listing = { readonly items: Slices<ListedDatamart>; readonly expandDetails: boolean };

@@ -1,5 +1,6 @@
 /** The parts of a datamart, as requests send them. */
 import { z } from 'zod';
+import { rollupAggregates, rollupGrains, rollupPeriods } from '../../../model/datamart/datamart.js';
 import { greatestScale } from '../../../model/datamart/money.js';
 import { periods } from '../../../model/filter/period.js';
 import { identifier, limits, list, text } from '../../../platform/http/interface/fields.js';
@@ -215,4 +216,53 @@ export const cacheTtlSeconds = z
 
 export const sharedTables = list(identifier).describe(
   'Names of the tables whose rows all tenants may read; `*` is refused. Every other table needs a `clientColumn`, or a relationship to a tenant’s table.',
+);
+
+const rollupMeasure = z.strictObject({
+  aggregate: z
+    .enum(rollupAggregates)
+    .describe('AVG is kept as a sum and a number. Sums of floats are refused: they depend on the order of rows.'),
+  column: identifier,
+});
+
+const rollup = z.strictObject({
+  name: identifier.describe('Unique in the datamart.'),
+  from: identifier.describe('The table whose rows are summed: `schema.table`, or only the table name if it is unique.'),
+  dimensions: list(identifier, limits.properties).describe(
+    'Columns of the table that questions group by or have conditions on. The client column is added.',
+  ),
+  grain: z.enum(rollupGrains).describe('The finest period of time that questions may group by.'),
+  measures: list(rollupMeasure, limits.properties).describe('The number of rows is added.'),
+  partition: z.strictObject({
+    column: identifier.describe('The time of a row. Questions group by it, and have ranges of it.'),
+    by: z.enum(rollupPeriods).describe('One file is made for each period.'),
+    closesAfterHours: z
+      .number()
+      .int()
+      .min(0)
+      .max(8760)
+      .default(24)
+      .describe('A period is built once it has been over for so long. Later rows of it count after it is built anew.'),
+  }),
+  refresh: z
+    .strictObject({
+      everyMinutes: z.number().int().min(1).max(44_640).default(60),
+      again: z
+        .number()
+        .int()
+        .min(0)
+        .max(1000)
+        .default(1)
+        .describe('So many of the latest closed periods are built anew each time, for rows that come late.'),
+    })
+    .prefault({}),
+});
+
+export const rollups = list(rollup, 50).describe(
+  'Sums of a table that are kept beside the datasource. A question is answered from one only if every column of the question and of every condition is in it; otherwise the datasource answers.',
+);
+
+/** As a listing has it: with what the defaults say. */
+export const listedRollups = z.array(
+  rollup.extend({ partition: rollup.shape.partition, refresh: rollup.shape.refresh.unwrap() }),
 );

@@ -4,7 +4,15 @@ import type { Datamart } from '../../../model/datamart/datamart.js';
 import type { TenancyWarning } from '../../../model/datamart/table-ownership.js';
 import { identifier, limits, list } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
-import { cacheTtlSeconds, newTenancySettings, relationship, sharedTables, table, tenancySettings } from './fields.js';
+import {
+  cacheTtlSeconds,
+  newTenancySettings,
+  relationship,
+  rollups,
+  sharedTables,
+  table,
+  tenancySettings,
+} from './fields.js';
 import { tenancyWarnings } from './tenancy.js';
 
 const paths = { kebab: '/api/v2/data-app/datamarts', legacy: '/api/v2/dataApp/datamarts' };
@@ -38,6 +46,7 @@ export const createDatamart = operation({
     relationships: list(relationship).default([]),
     sharedTables: sharedTables.default([]),
     cacheTtlSeconds,
+    rollups: rollups.optional(),
   }),
   output: z.object({ id: z.string(), error: noError, warnings: tenancyWarnings }),
   encode: (written: Written) => ({ id: written.datamart.name, error: null, ...writeWarnings(written) }),
@@ -74,6 +83,7 @@ export const updateDatamart = operation({
     relationships: list(relationship).optional(),
     sharedTables: sharedTables.optional(),
     cacheTtlSeconds,
+    rollups: rollups.optional().describe('Replaces the stored list.'),
     expectedUpdatedAt: z.iso
       .datetime()
       .max(40)
