@@ -78,6 +78,7 @@ const bundleCharts = (dist) => {
           'own-theme',
           'print',
           'save',
+          'side-bar',
           'tile',
         ].map((name) => [name, join(root, `src/web/elements/${name}.ts`)]),
         ['echarts', join(root, 'src/web/charts/model/echarts.ts')],

@@ -93,6 +93,18 @@ In another language, with a theme in the Design Tokens format:
   theme='{"color": {"accent": {"$type": "color", "$value": "#b3261e"}}}'></guestlist-dashboard>
 \`\`\`
 
+## Several dashboards
+
+A token with the permission \`isShowSideBar\` shows a side bar: the dashboards that the token opens,
+by name, in the reader's language. The service lists them, by the same checks as reading each. On
+narrow screens a button opens the list.
+
+- A choice shows that dashboard in place of the one that \`dashboard-id\` names, and fires
+  \`guestlist-dashboard-change\`. Filters, marks and tab start anew, as for a page that names it.
+- The attribute stays as it is. Another value of it shows that dashboard.
+- The choice ends with access, and with the choice of another tenant.
+- On paper, and in an element of one card (\`options.metricId\`), there is no side bar.
+
 ## Building metrics
 
 \`<guestlist-editor>\` lets a guest make a metric of a dashboard: fields with search, measures,
@@ -145,8 +157,8 @@ the page.
 Parts, for \`::part(…)\` on the outer element: \`head\`, \`heading\`, \`filters\`, \`filter\`, \`locked\`,
 \`control\`, \`option\`, \`day\`, \`button\`, \`icon-button\`, \`chip\`, \`card\`, \`card-header\`, \`title\`, \`body\`,
 \`legend\`, \`series\`, \`input\`, \`value\`, \`note\`, \`state\`, \`tooltip\`, \`table\`, \`header-cell\`, \`cell\`,
-\`menu\`, \`menu-item\`, \`dialog\`, \`tabs\`, \`tab\`, \`tenants\`. Charts are drawn on a canvas: they take
-the tokens.
+\`menu\`, \`menu-item\`, \`dialog\`, \`tabs\`, \`tab\`, \`tenants\`, \`side-bar\`. Charts are drawn on a canvas:
+they take the tokens.
 
 ## Where tokens come from
 

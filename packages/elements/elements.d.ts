@@ -94,6 +94,8 @@ export interface GuestlistEvents {
 }
 
 export interface GuestlistDashboardEvents extends GuestlistEvents {
+  /** The guest has opened another dashboard in the side bar. The attribute `dashboard-id` stays as the page set it. */
+  'guestlist-dashboard-change': CustomEvent<{ readonly dashboardId: string; readonly name: string }>;
   'guestlist-loaded': CustomEvent<GuestlistLoaded>;
   'guestlist-filter-change': CustomEvent<GuestlistFilterChange>;
   'guestlist-filters-ignored': CustomEvent<GuestlistFiltersIgnored>;

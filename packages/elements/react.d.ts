@@ -31,6 +31,8 @@ export type GuestlistDashboardProps = Omit<HTMLAttributes<DashboardElement>, key
   Partial<Pick<DashboardElement, Common | 'dashboardId' | 'urlFilters' | 'urlPrefix'>> & {
     /** The dashboard and its filters were read. */
     onGuestlistLoaded?: (event: GuestlistDashboardEvents['guestlist-loaded']) => void;
+    /** The guest has opened another dashboard in the side bar. */
+    onGuestlistDashboardChange?: (event: GuestlistDashboardEvents['guestlist-dashboard-change']) => void;
     /** The guest has changed a filter. */
     onGuestlistFilterChange?: (event: GuestlistDashboardEvents['guestlist-filter-change']) => void;
     /** Filter values of the page have no effect. */

@@ -25,6 +25,7 @@ export const GuestlistDashboard = createComponent({
   elementClass: DashboardElement,
   events: {
     ...events,
+    onGuestlistDashboardChange: 'guestlist-dashboard-change',
     onGuestlistFilterChange: 'guestlist-filter-change',
     onGuestlistFiltersIgnored: 'guestlist-filters-ignored',
   },

@@ -50,6 +50,30 @@ test('a metric that the token hides is not listed', async () => {
   ]);
 });
 
+test('names are in the reader’s language, as on the dashboard itself', async () => {
+  const bearer = await guest(house, 'globex', { allowedEmbeds: ['globex-board'] });
+  const { data, digest } = await ok(house, 'getDashboardContent', {
+    workspaceName: 'shop',
+    dashboardId: 'globex-board',
+  });
+  const translations = { de: { 'globex-board_globex': 'Umsätze' } };
+  await ok(house, 'replaceDashboardContent', {
+    ...{ workspaceName: 'shop', dashboardId: 'globex-board', expectedDigest: digest },
+    content: { ...data, metadata: { ...data.metadata, translations } },
+  });
+  const namesIn = async (language: string) => {
+    const headers = { authorization: `Bearer ${bearer}`, 'accept-language': language };
+    const read = async (path: string) =>
+      ((await (await fetch(`${house.url()}/api/v2/guest/${path}`, { headers })).json()) as { readonly data: never })
+        .data;
+    const { dashboards }: { readonly dashboards: readonly { readonly name: string }[] } = await read('embeds');
+    const { name: shown }: { readonly name: string } = await read('dashboards/globex-board');
+    return [dashboards.map(({ name }) => name), shown];
+  };
+  expect(await namesIn('de-DE,de;q=0.9')).toEqual([['Umsätze'], 'Umsätze']);
+  expect(await namesIn('fr')).toEqual([['globex-board_globex'], 'globex-board_globex']);
+});
+
 const views = ['listGuestViews', 'createGuestView', 'updateGuestView', 'deleteGuestView'];
 
 test('names what the token and the embed permit', async () => {

@@ -13,7 +13,13 @@ window.host = {
     else element.setAttribute(name, value);
   },
 };
-for (const name of ['token-expired', 'guestlist-error', 'guestlist-loaded', 'guestlist-tenant-change']) {
+for (const name of [
+  'token-expired',
+  'guestlist-error',
+  'guestlist-loaded',
+  'guestlist-tenant-change',
+  'guestlist-dashboard-change',
+]) {
   document.addEventListener(name, (event) => window.host.events.push({ name, detail: event.detail }));
 }
 document.addEventListener('securitypolicyviolation', (event) => {

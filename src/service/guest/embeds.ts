@@ -1,4 +1,5 @@
 /** What a guest token opens: dashboards and metric embeds, with what it may call on each. */
+import type { Dashboard } from '../../model/dashboard/dashboard.js';
 import type { Embed } from '../../model/dashboard/embed.js';
 import { permittedOperations } from '../../model/guest/access.js';
 import type { GuestCaller, LiveGrant } from '../../model/guest/caller.js';
@@ -6,6 +7,7 @@ import type { GuestEmbeds } from '../../model/guest/view.js';
 import { Refusal } from '../../model/refusal.js';
 import type { ContentStore } from '../store/content.js';
 import type { Store } from '../store/store.js';
+import { translationOf } from './labels.js';
 import { maySchedule, type SchedulingDeps } from './may-schedule.js';
 import { openDashboard, openMetric } from './scope.js';
 
@@ -28,8 +30,10 @@ const ifOpen = async <T>(open: Promise<T>): Promise<readonly T[]> => {
 /** Returns every dashboard and metric embed that this token opens, by the same checks as reading it. */
 export const listGuestEmbeds =
   ({ store, reports }: SchedulingDeps & { readonly store: Store }) =>
-  async ({ grant }: GuestCaller): Promise<GuestEmbeds> => {
+  async ({ grant }: GuestCaller, { language }: { readonly language?: string | undefined }): Promise<GuestEmbeds> => {
     const content = store.contentAt(grant.revision);
+    const nameOf = async (dashboard: Dashboard, name: string): Promise<string> =>
+      (await translationOf(content, dashboard, language)).name(name);
     const embeds = await allowedEmbeds(content, grant);
     const listed = await Promise.all(
       embeds.map(async (embed): Promise<Partial<GuestEmbeds>> => {
@@ -37,10 +41,12 @@ export const listGuestEmbeds =
         const operations = permittedOperations(grant, embed, maySchedule({ reports }, grant, embed));
         if (embedType === 'metric') {
           const open = await ifOpen(openMetric(content, grant, embedId, undefined));
-          return { metrics: open.map(({ metric: { name } }) => ({ metricId: embedId, name, operations })) };
+          const names = open.map(({ metric, opened }) => nameOf(opened.dashboard, metric.name));
+          return { metrics: (await Promise.all(names)).map((name) => ({ metricId: embedId, name, operations })) };
         }
         const open = await ifOpen(openDashboard(content, grant, embedId));
-        return { dashboards: open.map(({ dashboard: { name } }) => ({ dashboardId: embedId, name, operations })) };
+        const names = open.map(({ dashboard }) => nameOf(dashboard, dashboard.name));
+        return { dashboards: (await Promise.all(names)).map((name) => ({ dashboardId: embedId, name, operations })) };
       }),
     );
     return {

@@ -2,6 +2,7 @@
  * The operations that elements call, as routes below `/api/v2/guest/`. Each is a constant of its own, so that a chunk has
  * only those that it calls.
  */
+export const listGuestEmbeds = 'GET embeds';
 export const getGuestDashboard = 'GET dashboards/{dashboardId}';
 export const queryGuestDashboard = 'POST dashboards/{dashboardId}/query';
 export const listGuestFilterOptions = 'POST dashboards/{dashboardId}/filters/{filter}/options';

@@ -43,6 +43,7 @@ import {
 } from './layout.js';
 import { filtersOthers, type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
+import type { OpenedDashboard } from './side-bar-panel.js';
 
 /** What a card needs to know of its dashboard. `isAlone`: in two columns, no card stands beside it. */
 type CardSurroundings = {
@@ -81,6 +82,8 @@ export class GuestlistDashboard extends EmbedElement {
     tab: { state: true },
     labels: { state: true },
     board: { state: true },
+    opened: { state: true },
+    hasSideBar: { state: true },
   };
   declare dashboardId: string | null;
   /** Whether filters are written to the page's URL. The attribute `url-filters="off"` turns this off. */
@@ -102,6 +105,10 @@ export class GuestlistDashboard extends EmbedElement {
   declare labels: FilterLabels;
   /** What is shown in place of the dashboard's own arrangement. */
   declare board: ShownBoard | undefined;
+  /** The id of the dashboard that the guest opened in the side bar, in place of the one that the page names. */
+  declare opened: string | undefined;
+  /** Whether the token shows a side bar, as the dashboard that was read last says. */
+  declare hasSideBar: boolean;
 
   #source: CardSource | undefined;
   readonly #url = createUrlMirror();
@@ -120,6 +127,7 @@ export class GuestlistDashboard extends EmbedElement {
     this.marks = [];
     this.arranging = false;
     this.labels = new Map();
+    this.hasSideBar = false;
   }
 
   override connectedCallback(): void {
@@ -136,7 +144,7 @@ export class GuestlistDashboard extends EmbedElement {
   static override styles = [themeStyles, baseStyles, stateStyles, embedStyles, dashboardStyles];
 
   protected override get embedId(): string | null {
-    return grantedId(this.granted, 'dashboard', this.dashboardId || null);
+    return this.opened ?? grantedId(this.granted, 'dashboard', this.dashboardId || null);
   }
 
   protected override get readKey(): string | null {
@@ -156,6 +164,7 @@ export class GuestlistDashboard extends EmbedElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('dashboardId')) this.opened = undefined;
     super.willUpdate(changed);
     if (changed.has('filters') || changed.has('marks')) this.#refilter();
     if (changed.has('filters') || changed.has('dashboard')) void this.#readLabels();
@@ -169,6 +178,7 @@ export class GuestlistDashboard extends EmbedElement {
     const id = this.embedId ?? '';
     const dashboard = await client.dashboard(id, signal);
     loadFamilies(dashboard.metrics.map(({ chart }) => chart.type));
+    if (dashboard.permissions.isShowSideBar) this.#withPart(() => import('./side-bar.js'));
     const given = await this.#givenMarks(dashboard);
     // Earlier services have no tiles.
     if (dashboard.tiles !== undefined) await loadPart(() => import('./tile.js'));
@@ -176,6 +186,7 @@ export class GuestlistDashboard extends EmbedElement {
     return () => {
       const isFirst = !this.#isUrlRead;
       this.dashboard = dashboard;
+      this.hasSideBar = dashboard.permissions.isShowSideBar && this.options.metricId === undefined;
       this.labels = new Map();
       this.#labelled.clear();
       this.applyTheme(dashboard.theme);
@@ -226,7 +237,24 @@ export class GuestlistDashboard extends EmbedElement {
     this.filters = this.#given ?? this.#initialFilters();
     this.tab = this.board = undefined;
     this.marks = [];
+    // Access has ended, or another tenant was chosen.
+    if (this.client === undefined) {
+      this.opened = undefined;
+      this.hasSideBar = false;
+    }
   }
+
+  protected override get side(): TemplateResult | null {
+    const { client, dashboard } = this;
+    if (!this.hasSideBar || this.printing || client === undefined) return null;
+    return html`<guestlist-side-bar exportparts=${exported} ?inert=${this.isExpired} .client=${client} .format=${this.view.format}
+      .current=${this.embedId} .name=${dashboard?.name} @open=${this.#open}></guestlist-side-bar>`;
+  }
+
+  readonly #open = ({ detail }: CustomEvent<OpenedDashboard>): void => {
+    this.opened = detail.dashboardId;
+    this.tell('guestlist-dashboard-change', detail);
+  };
 
   protected override content(): TemplateResult {
     const { dashboard } = this;
@@ -377,7 +405,7 @@ export class GuestlistDashboard extends EmbedElement {
     ></guestlist-arrange>`;
   }
 
-  #withPart(load: () => Promise<unknown>, run: () => void): void {
+  #withPart(load: () => Promise<unknown>, run = () => {}): void {
     const { client } = this;
     loadPart(load).then(run, (error) => {
       if (client !== undefined && error instanceof GuestError) this.onFailure(error, client);
@@ -410,11 +438,7 @@ export class GuestlistDashboard extends EmbedElement {
   }
 
   /** Shows the metric that was saved. */
-  readonly #saved = (): void =>
-    this.#withPart(
-      () => this.#reread(new AbortController().signal),
-      () => undefined,
-    );
+  readonly #saved = (): void => this.#withPart(() => this.#reread(new AbortController().signal));
 
   /** The focus goes back to where the guest began. */
   readonly #arranged = (): void => {

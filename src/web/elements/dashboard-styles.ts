@@ -8,6 +8,22 @@ export const dashboardStyles = css`
     max-height: 40px;
     margin: 0 0 12px;
   }
+  .frame[data-side] {
+    display: grid;
+    gap: 14px 24px;
+  }
+  .frame[data-side] .content {
+    container-type: inline-size;
+    min-width: 0;
+  }
+  guestlist-side-bar {
+    min-height: 34px;
+  }
+  @container (width > 900px) {
+    .frame[data-side] {
+      grid-template-columns: 208px minmax(0, 1fr);
+    }
+  }
   .head {
     position: relative;
     display: flex;

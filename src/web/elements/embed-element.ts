@@ -215,6 +215,10 @@ export abstract class EmbedElement extends LitElement {
   protected abstract reset(): void;
   protected abstract get isShown(): boolean;
   protected abstract content(): TemplateResult;
+  /** What stands beside the content, also while that is loading or has failed. */
+  protected get side(): TemplateResult | null {
+    return null;
+  }
   protected abstract get permissions(): { readonly canSeeRows: boolean; readonly canDownload: boolean };
 
   /** Loads what charts are drawn with. A page that will show the element soon may call this while it asks for a token. */
@@ -260,11 +264,15 @@ export abstract class EmbedElement extends LitElement {
   override render() {
     const { now, direction, isReady } = this.#speech;
     const { text } = this.view.format;
+    const side = isReady ? this.side : null;
     return html`<div class="root" lang=${now.language} dir=${direction} aria-busy=${this.isLoading ? 'true' : 'false'}>
       <div class="sr" role="status">${isReady && this.isLoading && !this.isShown ? text('Loading') : ''}</div>
       ${this.#switcher()}
       ${this.isExpired ? this.#expired() : null}
-      <div class="content" ?inert=${this.isExpired}>${this.#main()}</div>
+      <div class="frame" ?data-side=${side !== null}>
+        ${side}
+        <div class="content" ?inert=${this.isExpired}>${this.#main()}</div>
+      </div>
       ${this.isAway && this.isShown && !this.isExpired ? this.#outdated() : null}
     </div>`;
   }

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { guestOperationNames } from '../../../model/guest/access.js';
 import type { GuestEmbeds } from '../../../model/guest/view.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
-import { readErrors } from './reads.js';
+import { language, readErrors } from './reads.js';
 
 const listed = {
-  name: z.string(),
+  name: z.string().describe('In the reader’s language, if it has a translation.'),
   operations: z
     .array(z.enum(guestOperationNames))
     .describe('What this token may call there, besides reading and querying.'),
@@ -25,7 +25,8 @@ export const listGuestEmbeds = operation({
     description: 'Lists the dashboards and single metrics that you may open, by id.',
     isForAll: true,
   },
-  input: z.strictObject({}),
+  takesLanguage: true,
+  input: z.strictObject({ language }),
   output: z.object({
     data: z.object({
       dashboards: z.array(z.object({ dashboardId: z.string(), ...listed })),
