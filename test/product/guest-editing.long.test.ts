@@ -409,7 +409,7 @@ describe.skipIf(!hasChromium())('guests who edit', { timeout: 120_000 }, () => {
       expect(await faults(page, 'guestlist-editor')).toEqual([]);
       expect((await send(token, 'PUT', `metrics/${metricId}`, { name: 'Changed elsewhere' })).status).toBe(200);
       await button('Save').click();
-      await page.getByRole('alert').getByText('Somebody else changed this metric meanwhile').waitFor();
+      await page.getByRole('alert').getByText('Somebody else changed this chart meanwhile').waitFor();
       await button('Archive Mine too').click();
       await button('Restore Changed elsewhere').click();
       await button('Delete Changed elsewhere').click();
@@ -508,7 +508,7 @@ describe.skipIf(!hasChromium())('guests who edit', { timeout: 120_000 }, () => {
         await page
           .locator(hasList || !isDisableMetricCreation ? 'guestlist-editor:not([absent])' : 'guestlist-editor[absent]')
           .waitFor({ state: 'attached' });
-        if (hasList) await page.getByText('Own metrics').waitFor();
+        if (hasList) await page.getByText('Own charts').waitFor();
         if (!isDisableMetricCreation) await page.getByLabel('Search fields').waitFor();
         const shown = await Promise.all(
           Object.keys(allowed).map(async (name) => [name, (await page.getByLabel(name, { exact: true }).count()) > 0]),

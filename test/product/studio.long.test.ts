@@ -413,12 +413,12 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await conflict.getByRole('combobox').selectOption('the template’s');
     await page.getByText('Metric "Miles flown" was added.').waitFor();
     await page.getByRole('button', { name: 'Run the check' }).click();
-    await page.getByText(/^\d+ metrics of 3 tenants were run\. None fails\.$/).waitFor();
+    await page.getByText(/^\d+ charts of 3 tenants were run\. None fails\.$/).waitFor();
     // Those who logged in lately are not restricted: then one is.
     await page.getByText('It was not run as a restricted user').waitFor();
     await login(product, regional);
     await page.getByRole('button', { name: 'Run the check' }).click();
-    await page.getByText(/^As sfo-regional, .* at .*SFO.*, who is restricted: all \d+ metrics answer\.$/).waitFor();
+    await page.getByText(/^As sfo-regional, .* at .*SFO.*, who is restricted: all \d+ charts answer\.$/).waitFor();
     await shoot('plan');
     // A few copies come first, unless somebody wants all at once.
     expect(await page.getByLabel(/^First, only these tenants/).inputValue()).toMatch(/^[A-Z]{3}$/);

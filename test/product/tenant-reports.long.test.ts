@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium())('reports to all tenants in Studio', { timeout: 1
     await field(/^Name/).fill('Each week');
     await field('Template').selectOption({ label: 'Delays' });
     await field('Format').selectOption('csv');
-    await field('Only some metrics').check();
+    await field('Only some charts').check();
     await field(/^Destination state/).fill('CA\nNV');
     await field(/^Date/).fill('someday');
     await field('Time zone').fill('Nowhere');
@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium())('reports to all tenants in Studio', { timeout: 1
     await fault(/^Too small|at least|expected/i)
       .first()
       .waitFor();
-    const metric = dialog.getByRole('group', { name: 'Metrics' }).getByRole('checkbox').nth(1);
+    const metric = dialog.getByRole('group', { name: 'Charts' }).getByRole('checkbox').nth(1);
     await metric.check();
     await dialog.getByRole('button', { name: 'Schedule' }).click();
     await until(() => field('Time zone').getAttribute('aria-invalid')).toBe('true');
@@ -126,13 +126,13 @@ describe.skipIf(!hasChromium())('reports to all tenants in Studio', { timeout: 1
     const dialog = page.getByRole('dialog', { name: 'Change the report' });
     const field = (name: string | RegExp) => dialog.getByLabel(name);
     await until(() => field(/^Destination state/).inputValue()).toBe('CA\nNV');
-    expect(await dialog.getByRole('group', { name: 'Metrics' }).getByRole('checkbox', { checked: true }).count()).toBe(
+    expect(await dialog.getByRole('group', { name: 'Charts' }).getByRole('checkbox', { checked: true }).count()).toBe(
       2,
     );
     await field('Format').selectOption('link');
     expect(await field(/^Destination state/).count()).toBe(0);
     await field('Format').selectOption('xlsx');
-    await field('Only some metrics').uncheck();
+    await field('Only some charts').uncheck();
     await field(/^Destination state/).fill('NY');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -152,7 +152,7 @@ describe.skipIf(!hasChromium())('reports to all tenants in Studio', { timeout: 1
     await field(/^Name/).fill('Few flights');
     await field('Template').selectOption({ label: 'Delays' });
     await field('Format').selectOption('alert');
-    await field('Metric').selectOption({ label: 'Flights a day' });
+    await field('Chart').selectOption({ label: 'Flights a day' });
     await field('Tell if it').selectOption('changeBelow');
     await field('Percent').fill('20');
     await field('Compared with').selectOption('previousPeriod');

@@ -71,7 +71,7 @@ describe('changes in a database', () => {
       'was int, and is text now',
     );
     expect(brokenWords({ what: 'metric', name: 'Delays', where: 'Board', why: 'reads s.t.c' })).toBe(
-      'Metric “Delays” of Board: reads s.t.c',
+      'Chart “Delays” of Board: reads s.t.c',
     );
   });
 });

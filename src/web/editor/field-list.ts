@@ -13,6 +13,8 @@ type Control = Action | null | undefined;
 /** The name, and what measures, splits and filters by it. `found`: the field that the row is of. */
 type FieldRow = ListRow & {
   readonly why: string | null;
+  /** Whether it is the title of a kind of fields in a table. */
+  readonly isKind?: true;
   readonly controls: readonly Control[];
   readonly found?: Found;
 };
@@ -65,7 +67,30 @@ const rowOf = (editing: Editing, found: Found): FieldRow => {
   return { key, title: titleOf(field), why, isHead: false, controls, found };
 };
 
-/** The rows of each table: its title, its rows to count once a metric reads from it, and its fields. */
+/** The kinds of fields as people call them, in the order in which they stand. */
+const kindsOf = ({
+  format: { text },
+}: Editing): readonly (readonly [string, (type: Found['field']['type']) => boolean])[] => [
+  [text('Text'), (type) => type === 'text' || type === 'enum' || type === 'uuid'],
+  [text('Number'), (type) => type === 'integer' || type === 'number'],
+  [text('Date'), (type) => type === 'date'],
+  [text('Other'), () => true],
+];
+
+/** The fields of a table under the names of their kinds. */
+const rowsByKind = (editing: Editing, key: string, found: readonly Found[]): readonly FieldRow[] => {
+  const kinds = kindsOf(editing);
+  return kinds.flatMap(([title], at) => {
+    const own = found.filter(({ field }) => kinds.findIndex(([, isOf]) => isOf(field.type)) === at);
+    const head: FieldRow = { key: `${key} ${at}`, title, why: null, isHead: true, isKind: true, controls: [null] };
+    return own.length === 0 ? [] : [head, ...own.map((one) => rowOf(editing, one))];
+  });
+};
+
+/**
+ * The rows of each table: its title, its rows to count once a metric reads from it, and its fields by their kinds. What was
+ * searched for is found best first.
+ */
 export const fieldRows = (editing: Editing, search: string): readonly (readonly FieldRow[])[] => {
   const { catalogue, draft } = editing;
   const { from } = draft;
@@ -75,10 +100,16 @@ export const fieldRows = (editing: Editing, search: string): readonly (readonly 
     const { schemaName, tableName, description } = table;
     const key = JSON.stringify([schemaName, tableName]);
     const head: FieldRow = { key, title: titleOf(table), why: description, isHead: true, controls: [null] };
-    const fields = found.filter((one) => one.table === table).map((one) => rowOf(editing, one));
+    const own = found.filter((one) => one.table === table);
+    const fields = search.trim() === '' ? rowsByKind(editing, key, own) : own.map((one) => rowOf(editing, one));
     return [head, ...(from !== null && sameTable(from, table) ? [countRow(editing, key)] : []), ...fields];
   });
 };
+
+/** What the icons beside a field mean. */
+export const iconLegend = ({ format: { text } }: Editing): TemplateResult =>
+  html`<p class="legend quiet" aria-hidden="true"><span>${measureIcon} ${text('Measure')}</span> <span>${splitIcon} ${text('Split by')}</span>
+    <span>${filterIcon} ${text('Filters')}</span></p>`;
 
 /** `place`: what the key Tab reaches in the list. */
 export const fieldRow = (
@@ -87,12 +118,12 @@ export const fieldRow = (
   place: ListPlace | undefined,
   drag: (event: DragEvent, found: Found) => void,
 ): TemplateResult => {
-  const { key, title: name, why, isHead, found, controls } = row;
+  const { key, title: name, why, isHead, isKind, found, controls } = row;
   const stop = place?.row === key ? columnIn(row, place.column) : undefined;
   const tabindex = (column: number) => (column === stop ? 0 : -1);
   if (isHead) {
     return html`<div role="row"><div role="rowheader" aria-colspan="4" title=${why ?? nothing}
-      data-row=${key} data-column="0" tabindex=${tabindex(0)}><h3>${name}</h3></div></div>`;
+      data-row=${key} data-column="0" tabindex=${tabindex(0)}>${isKind ? html`<h4>${name}</h4>` : html`<h3>${name}</h3>`}</div></div>`;
   }
   const uses = [
     { icon: measureIcon, label: text('Measure {name}', { name }) },

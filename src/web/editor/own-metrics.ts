@@ -146,7 +146,7 @@ export class OwnMetrics extends LitElement {
   override render(): TemplateResult | typeof nothing {
     if (this.metrics.length === 0 && this.problem === undefined) return nothing;
     return html`<section aria-labelledby="own">
-      <h2 id="own">${this.format.text('Own metrics')}</h2>
+      <h2 id="own">${this.format.text('Own charts')}</h2>
       <ul>${this.metrics.map((metric) => this.#row(metric))}</ul>
       ${this.problem === undefined ? nothing : html`<p role="alert">${this.problem}</p>`}
     </section>`;

@@ -65,6 +65,24 @@ export const panelStyles = css`
     margin: 12px 0 2px;
     color: var(--gl-muted);
   }
+  h4 {
+    margin: 8px 0 0;
+    color: var(--gl-muted);
+    font-size: 11.5px;
+    font-weight: 500;
+  }
+  .legend {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 2px 12px;
+    margin: 0;
+    font-size: 12px;
+  }
+  .legend > span {
+    display: inline-flex;
+    align-items: center;
+    gap: 4px;
+  }
   ul {
     margin: 0;
     padding: 0;

@@ -33,7 +33,7 @@ import {
 import { firstCondition } from './condition-controls.js';
 import { cleanName, type Draft, definitionOf, emptyDraft } from './draft.js';
 import { type Action, edit, refusalOf, type Shelf } from './edit.js';
-import { fieldRow, fieldRows, refOf } from './field-list.js';
+import { fieldRow, fieldRows, iconLegend, refOf } from './field-list.js';
 import { changed, type History, historyOf, redone, undone } from './history.js';
 import { columnIn, type ListPlace, placeAfter, placeIn } from './list-keys.js';
 import { panelStyles } from './panel-styles.js';
@@ -219,7 +219,7 @@ export class EditorPanel extends LitElement {
       html`<button class="icon" part="icon-button" type="button" aria-label=${label} title=${label}
         ?disabled=${next === this.history} @click=${() => this.#show(next)}>${icon}</button>`;
     return html`<form class="head" @submit=${this.#save}>
-      <input id="name" part="input" aria-label=${text('Name')} placeholder=${text('New metric')} maxlength="120" autocomplete="off"
+      <input id="name" part="input" aria-label=${text('Name')} placeholder=${text('New chart')} maxlength="120" autocomplete="off"
         .value=${this.#state.name} @change=${this.#rename} />
       ${tool(text('Undo'), undoIcon, undone(this.history))} ${tool(text('Redo'), redoIcon, redone(this.history))}
       <button class="button main" part="button" ?disabled=${!isReady}>${text('Save')}</button>
@@ -238,7 +238,7 @@ export class EditorPanel extends LitElement {
       ${
         tables.length === 0
           ? html`<p class="quiet" role="status">${text('Nothing found')}</p>`
-          : html`<div class="list" role="grid" aria-labelledby="fields" @keydown=${this.#led} @focusin=${this.#reached}>
+          : html`${iconLegend(editing)}<div class="list" role="grid" aria-labelledby="fields" @keydown=${this.#led} @focusin=${this.#reached}>
               ${tables.map((rows) => html`<div role="rowgroup">${rows.map((row) => fieldRow(editing, row, place, this.#drag))}</div>`)}
             </div>`
       }
@@ -389,7 +389,9 @@ export class EditorPanel extends LitElement {
   #missing(): string {
     const { text } = this.view.format;
     const isGone = this.#cautions().some(({ code, isFault }) => isFault && code !== 'empty');
-    return isGone ? text('A field of this metric is no longer there') : text('Choose a field to begin');
+    return isGone
+      ? text('A field of this chart is no longer there')
+      : text('Choose a field: a number is added up, a text or date splits the chart');
   }
 
   /** Studio's author may read fields that are hidden from guests: then only the service knows them. */
@@ -477,7 +479,7 @@ export class EditorPanel extends LitElement {
   }
 
   #metric(): GuestMetric {
-    return viewOf(this.#draft, this.#state.name || this.view.format.text('New metric'));
+    return viewOf(this.#draft, this.#state.name || this.view.format.text('New chart'));
   }
 
   #ask(): void {
@@ -510,7 +512,7 @@ export class EditorPanel extends LitElement {
   readonly #save = (event: Event): void => {
     event.preventDefault();
     const { text } = this.view.format;
-    const name = this.#state.name || text('New metric');
+    const name = this.#state.name || text('New chart');
     const body = { name, definition: definitionOf(this.#draft) };
     const { dashboardId } = this;
     const store: SaveMetric =
@@ -534,7 +536,7 @@ export class EditorPanel extends LitElement {
         this.isBusy = false;
         const isChanged = error instanceof Error && 'code' in error && error.code === 'METRIC_CHANGED';
         this.problem = isChanged
-          ? text('Somebody else changed this metric meanwhile. Open it again to see the change.')
+          ? text('Somebody else changed this chart meanwhile. Open it again to see the change.')
           : this.textOf(error);
       },
     );

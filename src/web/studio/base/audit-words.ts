@@ -52,7 +52,7 @@ const deeds: Partial<Record<CommandName | Deed, string>> = {
   'studio-login': 'logged in to Studio',
   'studio-logout-everywhere': 'logged out of Studio everywhere',
   'view-as': 'looked through the eyes of a user',
-  'metric-preview': 'tried a metric in SQL',
+  'metric-preview': 'tried a chart',
   'rollout-apply': 'started a roll-out',
   'rollout-resume': 'continued a roll-out',
   'rollout-rollback': 'took a roll-out back',

@@ -74,7 +74,7 @@ export const whatChanged = ({ change }: Difference): string => {
 };
 
 const whats: Readonly<Record<Broken['what'], string>> = {
-  ...{ metric: 'Metric', filter: 'Filter', policy: 'Policy:', relationship: 'Relationship' },
+  ...{ metric: 'Chart', filter: 'Filter', policy: 'Policy:', relationship: 'Relationship' },
   ...{ tenancy: 'Rows of', customColumn: 'Calculated column' },
 };
 

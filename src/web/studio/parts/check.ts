@@ -44,7 +44,7 @@ export class Check extends LitElement {
 
   protected override render(): TemplateResult {
     return html`<section class="card"><h2>Check</h2>
-      <p class="soft">Runs every metric as it would be after the roll-out, with the rows of each tenant, then as one restricted user who logged in lately. No dashboard is changed.</p>
+      <p class="soft">Runs every chart as it would be after the roll-out, with the rows of each tenant, then as one restricted user who logged in lately. No dashboard is changed.</p>
       <form class="toolbar" @submit=${this.#run}>
         <label>Tenants <span class="hint">empty: three of them</span><input name="clientIds" autocomplete="off" placeholder="acme, globex" /></label>
         <button class="quiet" ?disabled=${this.isBusy === true}>${this.isBusy === true ? 'Running…' : 'Run the check'}</button>
@@ -56,14 +56,14 @@ export class Check extends LitElement {
   #found({ tenants, faults }: Checked): TemplateResult {
     const metrics = tenants.reduce((sum, one) => sum + one.metrics, 0);
     const errors = faults.filter(({ level }) => level === 'error').length;
-    const done = `${metrics} metrics of ${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'} were run.`;
+    const done = `${metrics} charts of ${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'} were run.`;
     if (tenants.length === 0 && errors === 0) return html`<p>No tenant has a copy yet, so there is nothing to run.</p>`;
     return html`<p>${done} ${errors === 0 ? 'None fails.' : html`<strong>${errors} ${errors === 1 ? 'fault stops' : 'faults stop'} a roll-out before it writes.</strong>`}</p>
       ${
         faults.length === 0
           ? nothing
           : html`<div class="table" tabindex="0" role="group" aria-label="Faults"><table>
-              <thead><tr><th scope="col">Level</th><th scope="col">Tenant</th><th scope="col">Metric</th><th scope="col">What</th></tr></thead>
+              <thead><tr><th scope="col">Level</th><th scope="col">Tenant</th><th scope="col">Chart</th><th scope="col">What</th></tr></thead>
               <tbody>${faults.map(
                 ({ level, clientId, metric, text }) => html`<tr>
                   <td>${badge(level, level === 'error' ? 'bad' : 'warn')}</td>
@@ -100,8 +100,8 @@ const asRestricted = (check: RestrictedCheck | null): TemplateResult => {
   if (check === null)
     return html`<p class="soft">It was not run as a restricted user: none who logged in lately is known to you.</p>`;
   const { who, metrics, faults } = check;
-  if (faults.length === 0) return html`<p>As ${who}, who is restricted: all ${metrics} metrics answer.</p>`;
-  return html`<p><strong>As ${who}, who is restricted: ${faults.length} of ${metrics} metrics do not answer.</strong></p>
+  if (faults.length === 0) return html`<p>As ${who}, who is restricted: all ${metrics} charts answer.</p>`;
+  return html`<p><strong>As ${who}, who is restricted: ${faults.length} of ${metrics} charts do not answer.</strong></p>
     <ul>${faults.map(({ metric, text }) => html`<li>${metric}: ${text}</li>`)}</ul>`;
 };
 

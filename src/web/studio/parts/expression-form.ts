@@ -74,7 +74,7 @@ export class ExpressionForm extends LitElement {
       <studio-code label="Expression over columns of ${key}" language="sql" class="short" short .words=${words} .text=${initial?.sql ?? ''}
         @text-change=${({ detail }: CustomEvent<string>) => this.#check?.typed(detail)}></studio-code>
       <p class="hint">Columns of this table, in the database’s own SQL: <code>price * quantity</code> is a calculated column, one value for each row.
-        <code>SUM(price) / COUNT(*)</code> aggregates: it is a measure, which metrics choose by its name.</p>
+        <code>SUM(price) / COUNT(*)</code> aggregates: it is a measure, which charts choose by its name.</p>
       ${this.#said()}
       <div class="buttons">
         <button type="button" class="quiet" @click=${this.close}>Cancel</button>

@@ -95,7 +95,8 @@ class MetricEditor extends LitElement {
 
   #statement(): TemplateResult {
     const { told } = this;
-    if (told === undefined) return html`<p class="soft">Choose a field to begin.</p>`;
+    if (told === undefined)
+      return html`<p class="soft">Choose a field: a number is added up, a text or date splits the chart.</p>`;
     if ('fault' in told) return html`<p class="failure" role="alert">${told.fault}</p>`;
     return scopedStatement(told.sql, this.tenant);
   }
@@ -162,7 +163,7 @@ class MetricEditor extends LitElement {
 
   async #try(value: unknown): Promise<void> {
     if (typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'sql') {
-      this.told = { fault: 'definition.kind: write a metric in SQL under “New SQL metric”.' };
+      this.told = { fault: 'definition.kind: write SQL under “Add”, “SQL chart”.' };
       return;
     }
     await this.#ask(value as MetricDefinition);

@@ -185,7 +185,7 @@ export class ModelTable extends LitElement {
         <label>Synonyms<input data-at=${this.#place('synonyms')} maxlength="2000" autocomplete="off" .value=${synonyms.join(', ')} placeholder="Words between commas"
           @change=${(event: Event) => this.#notes((notes) => withTableNotes(notes, key, { synonyms: valueIn(event) }))} /></label>
       </div>
-      <label class="inline"><input type="checkbox" .checked=${!table.isHide} @change=${(event: Event) => this.#model((model) => withStoredTable(model, key, { isHide: !isChecked(event) }))} /> Shown to those who build metrics</label>
+      <label class="inline"><input type="checkbox" .checked=${!table.isHide} @change=${(event: Event) => this.#model((model) => withStoredTable(model, key, { isHide: !isChecked(event) }))} /> Shown to those who build charts</label>
     </div>`;
   }
 

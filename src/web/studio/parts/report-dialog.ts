@@ -45,7 +45,7 @@ import {
 
 const format = createFormat('en');
 const words = {
-  ...{ card: 'Metric', cards: 'Metrics', someCards: 'Only some metrics', tellIf: 'Tell if it' },
+  ...{ card: 'Chart', cards: 'Charts', someCards: 'Only some charts', tellIf: 'Tell if it' },
   cronHint: 'five fields; the minute is one number',
 };
 
@@ -212,7 +212,7 @@ const contentFields = (form: Form, state: State): TemplateResult => {
   const { parts, controls } = state;
   if (parts === 'reading') return html`<p class="hint" aria-busy="true">Reading the template…</p>`;
   if ('problem' in parts)
-    return html`<p class="notice warn">Its metrics and filters cannot be chosen now, and stay as they are. ${parts.problem}</p>`;
+    return html`<p class="notice warn">Its charts and filters cannot be chosen now, and stay as they are. ${parts.problem}</p>`;
   if (form.draft.format === 'alert') return html`${alertFields(form)} ${quietField(form)}`;
   return html`${cardsField(form)} ${parts.filters.length === 0 ? nothing : filterFields(form, parts.filters, controls)}`;
 };

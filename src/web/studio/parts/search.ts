@@ -12,7 +12,7 @@ const titles: Readonly<Record<string, string>> = {
   page: 'Pages',
   tenant: 'Tenants',
   dashboard: 'Dashboards',
-  metric: 'Metrics',
+  metric: 'Charts',
   source: 'Sources',
   model: 'Models',
   token: 'Guest tokens',

@@ -127,7 +127,7 @@ class SqlMetricPart extends LitElement {
     const { name = '', definition = empty } = this.initial ?? {};
     return html`<form class="card form sql-metric" @submit=${this.#submitted} @keydown=${this.#keys}>
       <div class="sql-head">
-        <label>Name<input id="sql-name" maxlength="120" placeholder="New metric" .value=${name} /></label>
+        <label>Name<input id="sql-name" maxlength="120" placeholder="New chart" .value=${name} /></label>
         <button name="save" class="quiet" ?disabled=${this.isBusy}>Save</button>
       </div>
       <studio-code label="SQL" language="sql" .words=${this.#words()} .text=${definition.sql}></studio-code>
@@ -225,7 +225,7 @@ class SqlMetricPart extends LitElement {
   #runs = 0;
 
   get #name(): string {
-    return this.querySelector<HTMLInputElement>('#sql-name')?.value.trim() || 'New metric';
+    return this.querySelector<HTMLInputElement>('#sql-name')?.value.trim() || 'New chart';
   }
 
   #words() {

@@ -41,10 +41,10 @@ const metricRow = (metric: TemplateMetric, changes: Changes | null): TemplateRes
 /** `changes`: null for a person who may only read. */
 export const templateMetrics = (metrics: readonly TemplateMetric[], changes: Changes | null): TemplateResult =>
   metrics.length === 0
-    ? html`<div class="empty"><h2>No metrics yet</h2><p>Press “Add” above, and choose a chart or proposals.</p></div>`
+    ? html`<div class="empty"><h2>No charts yet</h2><p>Press “Add” above, and choose a chart or proposals.</p></div>`
     : html`<div class="table" tabindex="0" role="group" aria-label="List">
         <table>
-          <thead><tr><th scope="col">Metric</th><th scope="col">Id</th><th scope="col">Chart</th><th scope="col">Shows</th>${changes === null ? nothing : html`<th scope="col"><span class="sr">Actions</span></th>`}</tr></thead>
+          <thead><tr><th scope="col">Name</th><th scope="col">Id</th><th scope="col">Drawn as</th><th scope="col">Shows</th>${changes === null ? nothing : html`<th scope="col"><span class="sr">Actions</span></th>`}</tr></thead>
           <tbody>${metrics.map((metric) => metricRow(metric, changes))}</tbody>
         </table>
       </div>`;

@@ -413,7 +413,7 @@ class DashboardScreen extends Screen<Data> {
         view,
         id,
         viewer,
-      ) => html`<p class="soft">The chart has the rows of ${nameOf(viewer)}. ${metric === undefined ? 'Saving adds the metric to the template' : `Saving changes “${metric.name}” in the template`}; tenants get it by a roll-out.</p>
+      ) => html`<p class="soft">The chart has the rows of ${nameOf(viewer)}. ${metric === undefined ? 'Saving adds it to the template' : `Saving changes “${metric.name}” in the template`}; tenants get it by a roll-out.</p>
         ${keyed(
           `${id} ${metric?.metricId ?? ''}`,
           html`<studio-metric-editor .api=${this.api} .view=${view} .dashboardId=${id} .tenant=${viewer.clientId} .initial=${initial}
@@ -475,7 +475,7 @@ class DashboardScreen extends Screen<Data> {
   async #saveChanged(id: string, name: string, definition: VisualDefinition): Promise<{ metricId: string }> {
     await this.#write(`“${name}” is changed.`, (data) => {
       const metric = data.metrics.find(({ metricId }) => metricId === id);
-      if (metric?.definition.kind !== 'visual') throw new Error('Somebody removed this metric meanwhile.');
+      if (metric?.definition.kind !== 'visual') throw new Error('Somebody removed this chart meanwhile.');
       return changedMetric(data, id, name, definition);
     });
     return { metricId: id };

@@ -78,7 +78,7 @@ class TenantReportsScreen extends Screen<Data> {
       <dl>
         <dt>Template</dt><dd>${link(addressOf('dashboards', [report.dashboardId]), report.dashboardId)}</dd>
         <dt>Format</dt><dd>${report.format}</dd>
-        ${report.metricIds === null ? nothing : html`<dt>Metrics</dt><dd>${report.metricIds.length} chosen</dd>`}
+        ${report.metricIds === null ? nothing : html`<dt>Charts</dt><dd>${report.metricIds.length} chosen</dd>`}
         ${Object.keys(report.dashboardFilter).length === 0 ? nothing : html`<dt>Filters</dt><dd>${filtersText(report.dashboardFilter)}</dd>`}
         <dt>When</dt><dd>${recurrenceText(report.recurrence)}</dd>
         <dt>To</dt><dd>${[...roles.map((role) => `role ${role}`), ...users].join(', ')}</dd>

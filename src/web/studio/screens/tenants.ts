@@ -135,7 +135,7 @@ class TenantsScreen extends Screen<Data> {
 
   async #erase(clientId: string): Promise<void> {
     const text =
-      'Its dashboards, its users’ own metrics and views, and its names in the audit are removed. This cannot be undone.';
+      'Its dashboards, its users’ own charts and views, and its names in the audit are removed. This cannot be undone.';
     if (!(await confirmed(`Erase ${tenantText(clientId)}?`, text, 'Erase'))) return;
     await this.act(async () => {
       await this.api.command('tenant-delete', { clientId });
