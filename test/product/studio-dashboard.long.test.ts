@@ -230,10 +230,13 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
       await ann.page.keyboard.press('Enter');
       await box(/^Heading: Far/).waitFor();
       await box(/^Flights by distance/).focus();
+      const more = ann.page.locator('summary', { hasText: /^More$/ });
+      await more.click();
       await ann.page.getByRole('button', { name: 'Cut', exact: true }).click();
       await ann.page.getByText('What was cut is on the clipboard.').waitFor();
       expect(await names('routes')).not.toContain('Flights by distance');
       expect((await contentOf('routes')).tiles?.map(({ text }) => text)).toEqual(['Far']);
+      await more.click();
       await ann.page.getByRole('button', { name: 'Paste', exact: true }).click();
       await ann.page.getByText('1 card is pasted.').waitFor();
       expect(await names('routes')).toContain('Flights by distance');
@@ -409,8 +412,8 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     const cleo = await newAuthor();
     const { page } = cleo;
     await open(cleo, 'delays?tab=view');
-    const seenAs = page.getByRole('button', { name: /^Seen as/ });
-    await page.getByRole('button', { name: /^Seen as ATL-analyst, analyst at .*ATL/ }).waitFor();
+    const seenAs = page.getByRole('button', { name: /^View as/ });
+    await page.getByRole('button', { name: /^View as ATL-analyst, analyst at .*ATL/ }).waitFor();
     await page.locator('guestlist-dashboard guestlist-card section[aria-busy="false"]').nth(2).waitFor();
     await page.getByText('because of').first().waitFor();
     await shoot(cleo, 'opened');
@@ -422,12 +425,99 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await shoot(cleo, 'viewers');
     expect(await violations(cleo)).toEqual([]);
     await users.getByRole('button').press('Enter');
-    await page.getByRole('button', { name: /^Seen as sfo-regional, analyst, regional at/ }).waitFor();
+    await page.getByRole('button', { name: /^View as sfo-regional, analyst, regional at/ }).waitFor();
     await page.getByText('delays--SFO').first().waitFor();
     await page.getByText('Who can’t see which cards?').click();
     await page.locator('studio-cards li', { hasText: /As .*sfo-regional/ }).waitFor();
     expect(cleo.faults).toEqual([]);
     await cleo.context.close();
+  });
+
+  test('a second user is put beside the first by one key, from the canvas and from the view, and nowhere else', async () => {
+    await login(product, regional);
+    await login(product, analyst('ATL'));
+    const hugo = await newAuthor();
+    const { page } = hugo;
+    await open(hugo, 'delays');
+    await page.locator('studio-arrange guestlist-card section[aria-busy="false"]').nth(2).waitFor();
+    const dialog = page.getByRole('dialog', { name: /^Put another user beside ATL-analyst, analyst at / });
+    const users = dialog.getByRole('list', { name: 'Users who logged in lately' });
+    await page.keyboard.press('b');
+    await users.waitFor();
+    expect(await violations(hugo)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.evaluate("sessionStorage.getItem('guestlist-studio-viewer-beside')")).toBe(null);
+    await page.locator('summary', { hasText: /^More$/ }).press('Enter');
+    await page.getByText('Puts another user beside.').waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Put another user beside' }).press('Enter');
+    // The user who is there already is not offered again.
+    await users.getByRole('button', { name: /sfo-regional/ }).waitFor();
+    expect(await users.getByRole('button', { name: /ATL-analyst/ }).count()).toBe(0);
+    await users.getByRole('button', { name: /sfo-regional/ }).press('Enter');
+    await page.locator('.beside > section', { hasText: 'delays--ATL' }).waitFor();
+    await page.locator('.beside > section', { hasText: 'delays--SFO' }).waitFor();
+    await shoot(hugo, 'two');
+    await page.keyboard.press('b');
+    await dialog.getByLabel('Search users, roles and tenants').pressSequentially('b');
+    expect(await page.getByRole('dialog').count()).toBe(1);
+    await dialog.getByLabel('Search users, roles and tenants').fill('');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show one user' }).press('Enter');
+    await expect.poll(() => page.locator('guestlist-dashboard').count(), { timeout: 60_000 }).toBe(1);
+    await open(hugo, 'delays?tab=metrics');
+    const name = page.getByRole('textbox', { name: 'Name of Average delay by destination', exact: true });
+    await name.press('b');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(hugo.faults).toEqual([]);
+    await hugo.context.close();
+  });
+
+  test('on a phone the cards stand below each other under two bars, whose menus have all that a wide page shows', async () => {
+    const ida = await newAuthor();
+    const { page } = ida;
+    await page.setViewportSize({ width: 390, height: 900 });
+    await open(ida, 'delays');
+    await page.locator('studio-arrange guestlist-card section[aria-busy="false"]').nth(2).waitFor();
+    const boxes = await page.locator('studio-arrange .hold').all();
+    const places = await Promise.all(boxes.map(async (box) => await box.boundingBox()));
+    expect(new Set(places.map((place) => `${place?.x} ${place?.width}`)).size).toBe(1);
+    const [bar, canvas] = [page.getByRole('group', { name: 'Dashboard' }), page.locator('studio-arrange')];
+    const [above, below] = [await bar.boundingBox(), await canvas.boundingBox()];
+    expect(above?.height ?? 0).toBeLessThan(100);
+    expect((below?.y ?? 0) - (above?.y ?? 0)).toBeLessThan(120);
+    const more = page.locator('summary', { hasText: /^More$/ });
+    await more.press('Enter');
+    await bar.locator('.popped').getByText('Embed', { exact: true }).waitFor();
+    await bar.locator('.popped studio-draft-state').getByText(/\w+/).first().waitFor();
+    const tools = bar.getByRole('list', { name: 'More' }).getByRole('button');
+    expect(await tools.allTextContents()).toEqual([
+      'Change',
+      'Remove',
+      'Duplicate',
+      'Copy',
+      'Cut',
+      'Paste',
+      'Put another user beside',
+    ]);
+    expect(await violations(ida)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await bar.locator('summary', { hasText: /^Canvas$/ }).press('Enter');
+    expect(await bar.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
+      'Canvas',
+      'As the user',
+      'Charts',
+      'Filters',
+      'History',
+      'Definition',
+    ]);
+    await bar.getByRole('link', { name: 'History' }).press('Enter');
+    await page
+      .getByRole('heading', { name: /^Edition / })
+      .first()
+      .waitFor();
+    await ida.context.close();
   });
 
   test('the claims of a user are forgotten when somebody logs out, or another person goes on in the tab', async () => {
@@ -437,11 +527,11 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     const kept = () => page.evaluate('JSON.stringify({ ...sessionStorage })');
     const look = async () => {
       await open(erna, 'delays?tab=view');
-      await page.getByRole('button', { name: /^Seen as ATL-analyst/ }).waitFor();
+      await page.getByRole('button', { name: /^View as ATL-analyst/ }).waitFor();
     };
     await look();
     await page.reload();
-    await page.getByRole('button', { name: /^Seen as ATL-analyst/ }).waitFor();
+    await page.getByRole('button', { name: /^View as ATL-analyst/ }).waitFor();
     expect(await kept()).toContain('ATL-analyst');
     await page.route('**/studio/session', async (route) => {
       if (route.request().method() !== 'GET') return route.continue();
@@ -451,7 +541,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
       await route.fulfill({ response: answer, json: { data: { ...data, person } } });
     });
     await page.reload();
-    await page.getByRole('button', { name: 'Seen as nobody yet' }).waitFor();
+    await page.getByRole('button', { name: 'View as nobody yet' }).waitFor();
     expect(await kept()).not.toContain('ATL-analyst');
     await page.unroute('**/studio/session');
     await look();
@@ -479,7 +569,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await page.locator('studio-drawn-board guestlist-card section[aria-busy="false"]').nth(2).waitFor();
     await shoot(dora, 'made-up');
     expect(await violations(dora)).toEqual([]);
-    await page.getByRole('button', { name: 'Seen as nobody yet' }).click();
+    await page.getByRole('button', { name: 'View as nobody yet' }).click();
     await page.getByText('You may see no data of tenants, so no user is listed.').waitFor();
     expect(asked.filter((url) => /viewers-list|view-open|metric-preview|tenants-names/.test(url))).toEqual([]);
     expect(dora.faults).toEqual([]);

@@ -241,7 +241,7 @@ describe.skipIf(!isPossible)('Studio from nothing to 50 tenants', { timeout: 600
       await hand.press(link('Chart'));
       for (const metric of metrics) await make(page, hand, metric);
 
-      await hand.press(link('Metrics'));
+      await hand.press(link('Charts'));
       await page.getByRole('textbox', { name: 'Name of Freight, share' }).waitFor();
     });
 
@@ -279,7 +279,7 @@ describe.skipIf(!isPossible)('Studio from nothing to 50 tenants', { timeout: 600
     const rename = async (from: string, to: string): Promise<void> => {
       await hand.press(link('Dashboards'));
       await hand.press(link('Sales'));
-      await hand.press(link('Metrics'));
+      await hand.press(link('Charts'));
       await hand.write(page.getByRole('textbox', { name: `Name of ${from}` }), to);
       await page.getByText(`“${from}” is now “${to}”.`).waitFor();
     };

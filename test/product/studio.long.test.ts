@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await editor.getByLabel('Name', { exact: true }).blur();
     await editor.getByRole('button', { name: 'Save' }).click();
     await editor.getByText('Saved').waitFor({ state: 'attached' });
-    await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+    await page.getByRole('link', { name: 'Charts', exact: true }).click();
     await page.getByRole('textbox', { name: 'Name of Miles' }).waitFor();
     expect(await violations()).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     expect(await metricOf('flights-a-day')).toEqual({ ...before, definition: { ...before?.definition, chart } });
 
     // Another author changes the template while this page shows the earlier one.
-    await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+    await page.getByRole('link', { name: 'Charts', exact: true }).click();
     await renameElsewhere('delays', 'Miles', 'Miles flown');
     const name = page.getByRole('textbox', { name: 'Name of Flights a day' });
     await name.fill('Flights each day');
@@ -214,7 +214,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
       ...{ kind: 'sql', chart: { type: 'bar' } },
       ...{ dimensions: [{ name: 'destination' }], measures: [{ name: 'miles' }] },
     });
-    await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+    await page.getByRole('link', { name: 'Charts', exact: true }).click();
     await page
       .locator('tr', { hasText: made?.metricId ?? '' })
       .getByRole('link', { name: 'Edit' })
@@ -227,7 +227,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
   });
 
   test('an author sees rows and SQL of a metric, and changes its definition as JSON, which says what is wrong', async () => {
-    await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+    await page.getByRole('link', { name: 'Charts', exact: true }).click();
     await page.locator('tr', { hasText: 'flights-a-day' }).getByRole('link', { name: 'Edit' }).click();
     const editor = page.locator('studio-metric-editor');
     await editor.getByRole('tab', { name: 'Rows' }).click();
@@ -286,6 +286,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: /^Delayed over 15 minutes: column 10, row 1,/ }).focus();
     for (let step = 0; step < 9; step += 1) await page.keyboard.press('ArrowLeft');
     await page.getByRole('button', { name: /^Delayed over 15 minutes: column 1, row 1, width 3/ }).waitFor();
+    await page.locator('summary', { hasText: /^More$/ }).click();
     await page.getByRole('button', { name: 'Wider', exact: true }).click();
     await page.getByRole('button', { name: /^Delayed over 15 minutes: column 1, row 1, width 4/ }).waitFor();
     await shoot('arrange');
@@ -857,9 +858,9 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
   test('two users stand side by side, each with the own numbers', async () => {
     await open('dashboards/delays?tab=view');
     await page.getByRole('button', { name: 'Put another user beside' }).click();
-    await page.getByRole('button', { name: /^View as/ }).click();
-    await page.getByText('Advanced').click();
-    await page.getByRole('combobox', { name: 'Tenant' }).fill('ATL');
+    const dialog = page.getByRole('dialog', { name: /^Put another user beside lena, analyst at / });
+    await dialog.getByText('Advanced').click();
+    await dialog.getByRole('combobox', { name: 'Tenant' }).fill('ATL');
     await page.getByRole('button', { name: 'View as this user' }).click();
     const [left, right] = [page.locator('.beside > section').first(), page.locator('.beside > section').last()];
     await left.getByText('delays--LAX').waitFor();

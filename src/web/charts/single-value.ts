@@ -38,17 +38,17 @@ const styles = css`
     overflow-wrap: anywhere;
   }
   .value {
-    font-size: clamp(30px, 22cqi, 60px);
+    font-size: clamp(18px, 22cqi, 60px);
     font-weight: 650;
     line-height: 1.1;
     letter-spacing: -0.03em;
     font-variant-numeric: tabular-nums;
   }
   .value.long {
-    font-size: clamp(20px, 11cqi, 44px);
+    font-size: clamp(14px, 11cqi, 44px);
   }
   .with-course .value {
-    font-size: clamp(26px, 13cqi, 44px);
+    font-size: clamp(18px, 13cqi, 44px);
   }
   .value.one-of-several {
     font-size: clamp(16px, min(9cqi, 18cqh), 32px);

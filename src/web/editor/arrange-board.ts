@@ -173,7 +173,7 @@ export class ArrangeBoard extends LitElement {
 
   #box(box: Box): TemplateResult {
     const { id, content, x, y, w, h } = box;
-    const place = `grid-row: ${y + 1} / span ${h}; grid-column: ${x + 1} / span ${w}`;
+    const place = `--x: ${x + 1}; --y: ${y + 1}; --w: ${w}; --h: ${h}`;
     const drawn = this.draw?.(box);
     return html`<div class="tile" data-kind=${content.kind} .style=${place} ?data-held=${this.#held === id} ?data-chosen=${this.chosen === id}>
       ${drawn === undefined ? html`<span class="label" aria-hidden="true">${this.nameOf(box)}</span>` : html`<div class="drawn" inert>${drawn}</div>`}
@@ -262,7 +262,14 @@ export class ArrangeBoard extends LitElement {
     return { column: columnOf(grid.clientWidth, gap), row: row + gap, isMirrored: this.#isMirrored };
   }
 
+  /** Beside a panel and on a phone the boxes stand below each other, as for readers: there the buttons move them. */
+  get #isOneColumn(): boolean {
+    const grid = this.renderRoot.querySelector('.grid') ?? this;
+    return !getComputedStyle(grid).gridTemplateColumns.includes(' ');
+  }
+
   readonly #moved = (event: PointerEvent): void => {
+    if (this.#held === null || this.#isOneColumn) return;
     const before = this.arranger.boxes;
     if (this.arranger.moveTo({ x: event.clientX, y: event.clientY }, this.#scale)) this.requestUpdate();
     if (this.arranger.boxes !== before) this.#isStill = false;

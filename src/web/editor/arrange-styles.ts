@@ -2,6 +2,10 @@
 import { css } from 'lit';
 
 export const arrangeStyles = css`
+  :host {
+    display: block;
+    container-type: inline-size;
+  }
   .tools,
   .steps {
     display: flex;
@@ -36,6 +40,8 @@ export const arrangeStyles = css`
   }
   .tile {
     position: relative;
+    grid-row: var(--y) / span var(--h);
+    grid-column: var(--x) / span var(--w);
     min-width: 0;
     border-radius: var(--gl-radius);
     font-size: 13px;
@@ -111,5 +117,24 @@ export const arrangeStyles = css`
     height: 8px;
     border-block-end: 2px solid var(--gl-muted);
     border-inline-end: 2px solid var(--gl-muted);
+  }
+  /* In the order of reading, as readers have it where there is as little room. */
+  @container (max-width: 700px) {
+    .grid {
+      grid-template-columns: minmax(0, 1fr);
+    }
+    .tile {
+      grid-row: auto / span var(--h);
+      grid-column: 1;
+      order: calc(var(--y) * 12 + var(--x));
+    }
+    .hold,
+    .tile[data-chosen] .hold {
+      cursor: pointer;
+      touch-action: pan-y;
+    }
+    .size {
+      display: none;
+    }
   }
 `;

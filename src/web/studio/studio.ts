@@ -175,7 +175,7 @@ class Studio extends LitElement {
         <a class="brand" href="/studio" @click=${followed}><span aria-hidden="true" class="mark"></span>Studio</a>
         <span class="gap"></span>
         <studio-search .api=${api}></studio-search>
-        <studio-view-as .api=${api}></studio-view-as>
+        ${place?.screen === 'dashboard' ? nothing : html`<studio-view-as .api=${api}></studio-view-as>`}
         ${this.#account(api)}
       </header>
       <nav class="side" aria-label="Studio">${groups.map((group) => this.#group(api, group, current?.screen))}</nav>

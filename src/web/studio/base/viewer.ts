@@ -57,12 +57,21 @@ export const readViewer = (): Viewer | null => read(key);
 /** The user beside whom the chosen one is shown. Null: one user alone is shown. */
 export const readKeptViewer = (): Viewer | null => read(keptKey);
 
-/** Keeps the chosen user beside the next one. Null: shows one user alone again. */
-export const keepViewer = (viewer: Viewer | null): void => {
-  if (viewer === null) sessionStorage.removeItem(keptKey);
-  else sessionStorage.setItem(keptKey, JSON.stringify(viewer));
+/** Shows one user alone again: the chosen one. */
+export const showOne = (): void => {
+  sessionStorage.removeItem(keptKey);
   window.dispatchEvent(new Event(event));
 };
+
+/** Shows `viewer` beside `first`. */
+export const chooseBeside = (first: Viewer, viewer: Viewer): void => {
+  sessionStorage.setItem(keptKey, JSON.stringify(first));
+  chooseViewer(viewer);
+};
+
+/** Whether both are the same user of the same tenant. */
+export const isSameUser = (one: Viewer, other: Viewer): boolean =>
+  one.clientId === other.clientId && one.claims.sub === other.claims.sub;
 
 export const chooseViewer = (viewer: Viewer): void => {
   sessionStorage.setItem(key, JSON.stringify(viewer));

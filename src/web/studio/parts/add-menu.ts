@@ -1,6 +1,6 @@
 /** The menu of a dashboard's bar that adds something to its canvas. */
 import { html, type TemplateResult } from 'lit';
-import { link } from '../base/kit.js';
+import { menu, menuItem } from './menu.js';
 import { kindNames, type TileKind } from './tile-dialog.js';
 
 /** What stands beside the canvas while it is made. */
@@ -13,34 +13,12 @@ const made: readonly (readonly [Made, string])[] = [
 ];
 const kinds: readonly TileKind[] = ['heading', 'text', 'image', 'tab'];
 
-const closed = (event: Event): void => {
-  const menu = (event.currentTarget as HTMLElement).closest('details');
-  if (menu === null) return;
-  menu.open = false;
-  menu.querySelector('summary')?.focus();
-};
+const titleOf = (kind: TileKind): string => `${kindNames[kind][0]?.toUpperCase()}${kindNames[kind].slice(1)}`;
 
-const byKey = (event: KeyboardEvent): void => {
-  if (event.key === 'Escape') closed(event);
-};
-
-/** Closes when the focus goes elsewhere. */
-const left = ({ currentTarget, relatedTarget }: FocusEvent): void => {
-  const menu = currentTarget as HTMLDetailsElement;
-  if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.open = false;
-};
-
-export const addMenu = (addressOf: (tab: Made) => string, add: (kind: TileKind) => void): TemplateResult => {
-  const tile = (kind: TileKind): TemplateResult => {
-    const name = kindNames[kind];
-    const run = (event: Event): void => {
-      closed(event);
-      add(kind);
-    };
-    return html`<li><button type="button" class="text add-item" @click=${run}>${name[0]?.toUpperCase()}${name.slice(1)}</button></li>`;
-  };
-  return html`<details class="pop" @keydown=${byKey} @focusout=${left}><summary class="button">Add</summary>
-    <ul class="popped" aria-label="Add">${made.map(([tab, title]) => html`<li @click=${closed}>${link(addressOf(tab), title, 'add-item')}</li>`)}
-      ${kinds.map(tile)}</ul>
-  </details>`;
-};
+export const addMenu = (make: (tab: Made) => void, add: (kind: TileKind) => void): TemplateResult =>
+  menu(
+    'Add',
+    html`<ul class="popped" aria-label="Add">${made.map(([tab, title]) => menuItem(title, () => make(tab)))}
+      ${kinds.map((kind) => menuItem(titleOf(kind), () => add(kind)))}</ul>`,
+    'button',
+  );

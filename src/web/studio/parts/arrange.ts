@@ -10,6 +10,7 @@ import { ArrangeBoard, typed } from '../../editor/arrange-board.js';
 import { Arranger, tileName } from '../../editor/arranger.js';
 import { type Box, findBox } from '../../editor/board.js';
 import { type Card, mostPictureLength, newId } from '../base/content.js';
+import { hasCopied, noteCopied, watchCopied } from '../base/copied.js';
 import { DarkState } from '../base/dark-state.js';
 import type { Drawn } from '../base/drawn-metrics.js';
 import { drawnBox } from './drawn-board.js';
@@ -29,6 +30,14 @@ export type PastedText = Arranged & { readonly text: string };
 
 /** Which of a dashboard's parts were chosen. */
 export type IsChosen = (part: { readonly metricId: string } | { readonly tileId: string }) => boolean;
+
+/** Something that can be done with the chosen boxes. */
+export type Tool = {
+  readonly text: string;
+  readonly canRun: boolean;
+  readonly run: () => void;
+  readonly title?: string;
+};
 
 /** Several keys and drags that follow each other are saved together. */
 const pauseMs = 700;
@@ -55,12 +64,6 @@ export class Arrange extends ArrangeBoard {
     themeStyles,
     ArrangeBoard.styles,
     css`
-      .hint {
-        margin-bottom: 12px;
-      }
-      .hint > summary {
-        cursor: pointer;
-      }
       .failure {
         margin: 0 0 12px;
         color: var(--gl-danger);
@@ -105,6 +108,7 @@ export class Arrange extends ArrangeBoard {
     document.addEventListener('copy', (event) => this.#clip(event, false), { signal });
     document.addEventListener('cut', (event) => this.#clip(event, true), { signal });
     document.addEventListener('paste', (event) => this.#pasted(event), { signal });
+    watchCopied(() => this.requestUpdate(), signal);
   }
 
   override disconnectedCallback(): void {
@@ -129,7 +133,8 @@ export class Arrange extends ArrangeBoard {
   protected override updated(changed: PropertyValues): void {
     super.updated(changed);
     if (!this.isHeld && this.isPending) this.#saveSoon();
-    const state = [this.canUndo, this.canRedo, this.isPending].join();
+    const { canUndo, canRedo, isPending, chosen, selected } = this;
+    const state = [canUndo, canRedo, isPending, chosen, ...selected, hasCopied()].join();
     if (state !== this.#told) this.dispatchEvent(new CustomEvent('steps'));
     this.#told = state;
   }
@@ -164,25 +169,33 @@ export class Arrange extends ArrangeBoard {
     return { layout, tiles, removed };
   }
 
-  protected override render(): TemplateResult {
-    const tool = (text: string, canRun: boolean, run: () => void): TemplateResult =>
-      html`<button type="button" class="button" ?disabled=${!canRun} @click=${run}>${text}</button>`;
+  /** What can be done with the chosen boxes. The screen has the tools in its bar, and is told by `steps` when they change. */
+  get tools(): { readonly often: readonly Tool[]; readonly rest: readonly Tool[] } {
     const box = this.chosenBox;
     const isSome = this.#taken.size > 0;
-    return html`<div class="tools">
-        ${tool('Change', box !== undefined, () => box && this.opened(box))}
-        ${tool('Remove', isSome, () => box && this.takeAway(box))}
-        ${tool('Duplicate', isSome, () => this.#duplicate())}
-        ${tool('Copy', isSome, () => void this.#copyByButton(false))}
-        ${tool('Cut', isSome, () => void this.#copyByButton(true))}
-        ${tool('Paste', true, () => void this.#pasteByButton())}
-        ${this.moveTools()}
-      </div>
-      <details class="hint quiet"><summary>Keys</summary>Arrow keys move a card, and with Shift they change its size. Enter opens a
-        card, and changes a heading, text, picture or tab. Delete removes the chosen, and Control and D copies them beside. Space
-        chooses several, and so does a click with Control; Control and C, X and V copy, cut and paste them, also into another
-        dashboard.</details>
-      <p class="failure" role="alert" ?hidden=${this.problem === ''}>${this.problem}</p>
+    const tool = (text: string, canRun: boolean, run: () => void): Tool => ({ text, canRun, run });
+    const never = 'Nothing was copied in this browser yet. Control and V pastes what is on the clipboard.';
+    return {
+      often: [
+        tool('Change', box !== undefined, () => box && this.opened(box)),
+        tool('Remove', isSome, () => box && this.takeAway(box)),
+      ],
+      rest: [
+        tool('Duplicate', isSome, () => this.#duplicate()),
+        tool('Copy', isSome, () => void this.#copyByButton(false)),
+        tool('Cut', isSome, () => void this.#copyByButton(true)),
+        { ...tool('Paste', hasCopied(), () => void this.#pasteByButton()), ...(hasCopied() ? {} : { title: never }) },
+      ],
+    };
+  }
+
+  /** Buttons that move and size the chosen box. */
+  get moves(): TemplateResult {
+    return this.moveTools();
+  }
+
+  protected override render(): TemplateResult {
+    return html`<p class="failure" role="alert" ?hidden=${this.problem === ''}>${this.problem}</p>
       ${this.board()}`;
   }
 
@@ -257,6 +270,8 @@ export class Arrange extends ArrangeBoard {
 
   #copied(isCut: boolean): void {
     this.problem = '';
+    noteCopied();
+    this.requestUpdate();
     const { size } = this.#taken;
     this.said = `${size === 1 ? 'One is' : `${size} are`} copied.`;
     if (!isCut) return;

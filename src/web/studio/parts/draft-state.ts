@@ -42,10 +42,10 @@ class DraftState extends LitElement {
     const { history, failure } = this;
     if (failure !== undefined) return html`<span class="soft" title=${failure}>Draft</span>`;
     if (history === undefined) return html`<span class="soft">Draft…</span>`;
-    if (history === null) return html`<span class="soft">No template of the policy</span>`;
-    if (history.published === null) return html`<span class="soft">No tenant has it yet</span>`;
+    if (history === null) return html`<span class="soft">The policy does not name this dashboard</span>`;
+    if (history.published === null) return html`<span class="soft">No tenant has this dashboard yet</span>`;
     const { length } = history.unpublished;
-    if (length === 0) return html`<span class="soft">Tenants have this</span>`;
+    if (length === 0) return html`<span class="soft">Tenants have the current edition</span>`;
     return html`<details class="pop"><summary class="quiet">Draft: ${length === 1 ? '1 change' : `${length} changes`}</summary>
       <div class="popped"><p>Tenants get these by a roll-out:</p><ul>${history.unpublished.map((text) => html`<li>${text}</li>`)}</ul></div>
     </details>`;

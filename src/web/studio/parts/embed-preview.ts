@@ -55,7 +55,7 @@ export class EmbedPreview extends LitElement {
 
   protected override render(): TemplateResult | typeof nothing {
     if (this.viewers.length === 0)
-      return html`<p class="soft">Press “View as” at the top and open the dashboard to see it as a user: no tenant is known here yet.</p>`;
+      return html`<p class="soft">Press “View as” and open the dashboard to see it as a user: no tenant is known here yet.</p>`;
     const choose = (event: Event): void => {
       this.at = Number((event.target as HTMLSelectElement).value);
     };

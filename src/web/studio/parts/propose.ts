@@ -104,7 +104,7 @@ export class Propose extends LitElement {
     const cards = metrics.filter(({ metricId }) => !this.left.has(cardKey(metricId)));
     const outcomeOf = ({ metricId }: TemplateMetric) => tried.find((one) => one.metricId === metricId);
     return html`<section class="card"><h2>Proposed</h2>
-      ${this.tenant === null ? html`<p class="soft">Choose a user with “Seen as” who has this dashboard, and propose again: then each card is tried with that tenant’s rows.</p>` : html`<p class="soft">Tried with the rows of ${tenantLabel(this.tenant)}.</p>`}
+      ${this.tenant === null ? html`<p class="soft">Choose a user with “View as” who has this dashboard, and propose again: then each card is tried with that tenant’s rows.</p>` : html`<p class="soft">Tried with the rows of ${tenantLabel(this.tenant)}.</p>`}
       <ul class="proposals" aria-label="Proposed cards">${metrics.map(
         (metric) => html`<li class="proposal">
           <label class="inline">${this.#box(cardKey(metric.metricId), `Add ${metric.name}`)} Add ${outcomeText(outcomeOf(metric))}</label>

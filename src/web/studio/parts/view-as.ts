@@ -7,10 +7,11 @@ import { textOf } from '../base/screen.js';
 import { tenantName, watchTenantNames } from '../base/tenant-names.js';
 import { claimOf, isTypedAsJson, textOfClaim } from '../base/typed-claim.js';
 import {
+  chooseBeside,
   chooseViewer,
+  isSameUser,
   type KnownViewer,
   listViewers,
-  nameOf,
   type PolicyFacts,
   readViewer,
   type Viewer,
@@ -35,7 +36,7 @@ const checkTyped = ({ target }: Event, type: string): void => {
   }
 };
 
-const title = 'View as a tenant’s user';
+const asOne = 'View as a tenant’s user';
 
 export class ViewAs extends LitElement {
   static override properties = {
@@ -72,8 +73,16 @@ export class ViewAs extends LitElement {
     this.#gone.abort();
   }
 
-  /** Opens the dialog. Facts are read each time, since the policy may have changed. */
-  async open(): Promise<void> {
+  /** Whom the dialog puts another user beside. Undefined: it chooses the one user. */
+  #first: Viewer | undefined;
+
+  /**
+   * Opens the dialog. Facts are read each time, since the policy may have changed. `first`: the user who stays, beside whom
+   * another one is chosen.
+   */
+  async open(first?: Viewer): Promise<void> {
+    this.#first = first;
+    const title = first === undefined ? asOne : `Put another user beside ${whoSees(first)}`;
     const content = (inside: TemplateResult): TemplateResult => html`<h2>${title}</h2>
       <p class="soft">You see what this user would see, decided by the policy. Nothing can be changed as this user.</p>
       ${inside}`;
@@ -96,6 +105,7 @@ export class ViewAs extends LitElement {
             <details class="advanced"><summary>Advanced: name a user by claims</summary>${this.#form(policy, ids, dialog)}</details>`),
         );
       show();
+      dialog.querySelector<HTMLElement>('[autofocus]')?.focus();
       const closed = new AbortController();
       dialog.addEventListener('close', () => closed.abort());
       // Lit writes only the names anew: what was typed stays.
@@ -116,9 +126,11 @@ export class ViewAs extends LitElement {
       return html`<p class="soft">You may see no data of tenants, so no user is listed. Charts are drawn with made-up numbers.</p>`;
     if (viewers.length === 0) return html`<p class="soft">Nobody who may open it has logged in lately.</p>`;
     const isFound = matcher(words);
-    const found = viewers.filter((one) => isFound(`${whoSees(viewerOf(one))} ${one.user}`));
+    const others = viewers.filter((one) => this.#first === undefined || !isSameUser(viewerOf(one), this.#first));
+    if (others.length === 0) return html`<p class="soft">Nobody else who may open it has logged in lately.</p>`;
+    const found = others.filter((one) => isFound(`${whoSees(viewerOf(one))} ${one.user}`));
     const choose = (one: KnownViewer): void => {
-      chooseViewer(viewerOf(one));
+      this.#take(viewerOf(one));
       dialog.close();
     };
     return html`<label class="search">Search users, roles and tenants<input type="search" autofocus autocomplete="off" @input=${search} /></label>
@@ -130,16 +142,21 @@ export class ViewAs extends LitElement {
       <p class="soft" role="status">${found.length === 0 ? 'Nobody is like this.' : ''}</p>`;
   }
 
+  /** The dashboard is told when two users are to be shown. */
+  #take(viewer: Viewer): void {
+    if (this.#first === undefined) {
+      chooseViewer(viewer);
+      return;
+    }
+    chooseBeside(this.#first, viewer);
+    this.dispatchEvent(new CustomEvent('beside'));
+  }
+
   protected override render(): TemplateResult {
     const { viewer } = this;
     const date = viewer?.at === undefined ? '' : `, on ${viewer.at.slice(0, 10)}`;
-    const open = () => void this.open();
-    if (this.template !== undefined)
-      return html`<button type="button" class="quiet viewing" @click=${open}>
-        <span class="soft">Seen as</span> ${viewer === null ? 'nobody yet' : `${whoSees(viewer)}${date}`}
-      </button>`;
-    return html`<button type="button" class="quiet viewing" @click=${open}>
-        <span class="soft">View as</span> ${viewer === null ? 'nobody yet' : `${nameOf(viewer)}${date}`}
+    return html`<button type="button" class="quiet viewing" @click=${() => void this.open()}>
+        <span class="soft">View as</span> ${viewer === null ? 'nobody yet' : `${whoSees(viewer)}${date}`}
       </button>`;
   }
 
@@ -184,7 +201,7 @@ export class ViewAs extends LitElement {
       return value === undefined ? [] : [[name, value] as const];
     });
     const at = text('at');
-    chooseViewer({
+    this.#take({
       clientId,
       claims: { ...Object.fromEntries(given), sub: text('sub') },
       ...(at === '' ? {} : { at: `${at}T12:00:00Z` }),

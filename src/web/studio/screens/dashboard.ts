@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import type { VisualDefinition } from '../../../model/dashboard/metric.js';
 import type { Tile } from '../../../model/dashboard/tile.js';
+import { redoIcon, undoIcon } from '../../base/icons.js';
 import { draftOf, wholeOf } from '../../editor/draft.js';
 import type { InitialMetric } from '../../editor/panel.js';
 import '../parts/arrange.js';
@@ -10,8 +11,8 @@ import { addMenu, type Made } from '../parts/add-menu.js';
 import '../parts/draft-state.js';
 import '../parts/drawn-board.js';
 import '../parts/history.js';
+import { closeMenu, menu, menuItem } from '../parts/menu.js';
 import '../parts/template-filters.js';
-import '../parts/view-as.js';
 import { hasRole, StudioError, type View } from '../base/api.js';
 import { askAuthored, describeAuthored } from '../base/author-preview.js';
 import {
@@ -52,17 +53,18 @@ import { addressOf, navigate, type Place } from '../base/routes.js';
 import { Screen, textOf } from '../base/screen.js';
 import {
   chooseViewer,
-  keepViewer,
   listViewers,
   nameOf,
   openView,
   readKeptViewer,
   readViewer,
+  showOne,
   type Viewer,
   viewerOf,
   watchViewer,
   whoSees,
 } from '../base/viewer.js';
+import { WidthState } from '../base/width-state.js';
 import type { Arrange, Arranged, Cut, IsChosen, PastedText } from '../parts/arrange.js';
 import { askMerge } from '../parts/merge-dialog.js';
 import type { TryAll } from '../parts/propose.js';
@@ -70,6 +72,7 @@ import type { RunSql, SqlMetric } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
 import { templateMetrics } from '../parts/template-metrics.js';
 import type { TileKind } from '../parts/tile-dialog.js';
+import type { ViewAs } from '../parts/view-as.js';
 
 type Data = {
   readonly template: Template;
@@ -83,7 +86,7 @@ type Seen = { readonly viewer: Viewer; readonly view: View } | { readonly viewer
 const tabs = [
   { name: 'arrange', title: 'Canvas' },
   { name: 'view', title: 'As the user' },
-  { name: 'metrics', title: 'Metrics' },
+  { name: 'metrics', title: 'Charts' },
   { name: 'filters', title: 'Filters' },
   { name: 'history', title: 'History' },
   { name: 'definition', title: 'Definition' },
@@ -190,31 +193,79 @@ class DashboardScreen extends Screen<Data> {
   protected override content(data: Data): TemplateResult {
     const { template, content } = data;
     const { name } = content._meta;
-    const shown = tabs.filter(({ name: tab }) => this.#mayBuild || tab !== 'arrange');
-    const now = isMade(this.#tab) ? 'arrange' : this.#tab;
-    return html`<div class="head">
-        <h1>${name}</h1>
-        <code>${template.dashboardId}</code>
-        <studio-view-as .api=${this.api} template=${template.dashboardId}></studio-view-as>
+    const { isNarrow } = this.#width;
+    const saved = html`${this.notice?.isBad === false ? this.notice.text : nothing} ${this.#savedText}`;
+    return html`<div role="group" aria-label="Dashboard">
+        <div class="head title">
+          <h1 title=${name}>${name}</h1>
+          ${isNarrow ? nothing : html`<code>${template.dashboardId}</code>`}
+          <studio-view-as .api=${this.api} template=${template.dashboardId}
+            @beside=${() => navigate(this.#addressOf('view'))}></studio-view-as>
+          <span class="gap"></span>
+          <span class="soft saved" role="status">${saved}</span>
+          ${isNarrow ? nothing : this.#standing(data)}
+          ${link(addressOf('rollouts', [], { template: template.dashboardId }), 'Roll out', 'button')}
+        </div>
+        <div class="bar">
+          <nav aria-label="Parts of ${name}">${this.#places(isNarrow)}</nav>
+          <span class="gap"></span>
+          ${this.#mayBuild ? html`${this.#addMenu()} ${this.#steps(template)}` : nothing}
+          ${this.#tools(data, saved)}
+        </div>
       </div>
-      ${this.#bar(data)}
-      <nav class="tabs" aria-label="Parts of ${name}">
-        ${shown.map((tab) => html`<span>${tabLink(this.#addressOf(tab.name), tab.title, tab.name === now)}</span>`)}
-      </nav>
       ${this.#part(data)}`;
   }
 
-  /** Everything that is done with the dashboard, and how it stands. */
-  #bar({ template, content }: Data): TemplateResult {
-    const add = (kind: TileKind): void => void this.#addTile(kind);
-    return html`<div class="toolbar bar" role="group" aria-label="Dashboard">
-      ${this.#mayBuild ? html`${addMenu((tab) => this.#addressOf(tab), add)} ${this.#steps(template)}` : nothing}
-      <span class="soft saved" role="status">${this.notice?.isBad === false ? this.notice.text : nothing} ${this.#savedText}</span>
-      <span class="gap"></span>
-      <studio-draft-state .api=${this.api} template=${template.dashboardId} digest=${content.digest}></studio-draft-state>
-      ${link(addressOf('embed', [], { dashboard: template.dashboardId }), 'Embed', 'button quiet')}
-      ${link(addressOf('rollouts', [], { template: template.dashboardId }), 'Roll out', 'button')}
-    </div>`;
+  readonly #width = new WidthState(this);
+
+  /** Whether tenants have what is saved here, and the way to the lines for a page. */
+  #standing({ template: { dashboardId }, content }: Data): TemplateResult {
+    return html`<studio-draft-state .api=${this.api} template=${dashboardId} digest=${content.digest}></studio-draft-state>
+      ${link(addressOf('embed', [], { dashboard: dashboardId }), 'Embed', 'button quiet')}`;
+  }
+
+  /** The places of the dashboard: side by side, or as a menu. */
+  #places(isNarrow: boolean): TemplateResult {
+    const now = isMade(this.#tab) ? 'arrange' : this.#tab;
+    const shown = tabs.filter(({ name }) => this.#mayBuild || name !== 'arrange');
+    const links = shown.map(
+      ({ name, title }) =>
+        html`<li @click=${closeMenu}>${tabLink(this.#addressOf(name), title, name === now, isNarrow ? 'add-item' : '')}</li>`,
+    );
+    if (!isNarrow) return html`<ul class="tabs">${links}</ul>`;
+    return menu(tabs.find(({ name }) => name === now)?.title ?? '', html`<ul class="popped">${links}</ul>`);
+  }
+
+  #addMenu(): TemplateResult {
+    const make = (tab: Made): void => {
+      this.#isOpening = true;
+      navigate(this.#addressOf(tab));
+    };
+    return addMenu(make, (kind) => void this.#addTile(kind));
+  }
+
+  /** What can be done with the chosen cards. On a narrow page the menu also has what the bars have no room for. */
+  #tools(data: Data, saved: TemplateResult): TemplateResult {
+    const { isNarrow } = this.#width;
+    const canvas = isNarrow || this.#isOnCanvas ? this.#canvas : null;
+    if (!isNarrow && !this.#isOnCanvas) return html``;
+    const { often, rest } = canvas?.tools ?? { often: [], rest: [] };
+    const items = [...(isNarrow ? often : []), ...rest];
+    return html`${isNarrow ? nothing : often.map(({ text, canRun, run }) => html`<button type="button" class="quiet" ?disabled=${!canRun} @click=${run}>${text}</button>`)}
+      ${menu(
+        'More',
+        html`<div class="popped">
+          <ul aria-label="More">${items.map(({ text, run, canRun, title }) => menuItem(text, run, canRun, title))}
+            ${this.#isOnCanvas ? menuItem(besideTitle(), () => this.#chooseBeside()) : nothing}</ul>
+          ${canvas?.moves ?? nothing}
+          ${this.#isOnCanvas ? keys : nothing}
+          ${isNarrow ? html`<p class="soft" aria-hidden="true">${saved}</p><p><code>${data.template.dashboardId}</code></p>${this.#standing(data)}` : nothing}
+        </div>`,
+      )}`;
+  }
+
+  get #isOnCanvas(): boolean {
+    return this.#tab === 'arrange' || isMade(this.#tab);
   }
 
   get #savedText(): string {
@@ -333,10 +384,20 @@ class DashboardScreen extends Screen<Data> {
     if (readViewer() === null || !this.api.session.person.seesData) return this.#examples(data);
     if (seen === undefined) return this.#dashboardOf(data, seen);
     if (readKeptViewer() === null)
-      return html`<div class="toolbar">${besideButton(seen.viewer)}${this.#widths()}</div>${this.#dashboardOf(data, seen)}`;
-    return html`<div class="toolbar"><button type="button" class="quiet" @click=${() => keepViewer(null)}>Show one user</button>
-        <span class="soft">Choose the user on the right by “View as”.</span></div>
+      return html`<div class="toolbar">${this.#besideButton()}${this.#widths()}</div>${this.#dashboardOf(data, seen)}`;
+    return html`<div class="toolbar"><button type="button" class="quiet" @click=${showOne}>Show one user</button>
+        ${this.#besideButton()}</div>
       <div class="beside"><section>${this.#dashboardOf(data, beside)}</section><section>${this.#dashboardOf(data, seen)}</section></div>`;
+  }
+
+  #besideButton(): TemplateResult {
+    return html`<button type="button" class="quiet" aria-keyshortcuts="b" title="Key: B" @click=${() => this.#chooseBeside()}>${besideTitle()}</button>`;
+  }
+
+  /** Asks for the user who is shown beside the one on the left. Without one, for the first. */
+  #chooseBeside(): void {
+    const first = readKeptViewer() ?? readViewer() ?? undefined;
+    void this.querySelector<ViewAs>('studio-view-as')?.open(first);
   }
 
   /** The template with made-up numbers. */
@@ -353,7 +414,7 @@ class DashboardScreen extends Screen<Data> {
     if (!seesData) return 'The charts are drawn with made-up numbers. You may see no data of tenants.';
     const viewer = readViewer();
     const why = viewer === null ? 'Nobody is chosen.' : `${whoSees(viewer)} has no copy of this dashboard.`;
-    return `The charts are drawn with made-up numbers. ${why} Choose a user under “Seen as”.`;
+    return `The charts are drawn with made-up numbers. ${why} Choose a user under “View as”.`;
   }
 
   /** Whether cards have the rows of a user. Undefined until it is known. */
@@ -372,7 +433,7 @@ class DashboardScreen extends Screen<Data> {
   }
 
   /** The elements lay out by the width that they are given. It is part of the address. */
-  get #width(): string {
+  get #shownWidth(): string {
     const wanted = this.place.query.get('width');
     return widths.find(({ name }) => name === wanted)?.css ?? 'none';
   }
@@ -395,7 +456,7 @@ class DashboardScreen extends Screen<Data> {
         <studio-why .api=${this.api} .view=${view} .viewer=${viewer} .template=${data.template} .content=${data.content} copy=${id}></studio-why>
         ${keyed(
           view.token,
-          html`<guestlist-dashboard class="embedded" .style=${`max-width: ${this.#width}`} token=${view.token} service-url=${location.origin + view.serviceUrl}
+          html`<guestlist-dashboard class="embedded" .style=${`max-width: ${this.#shownWidth}`} token=${view.token} service-url=${location.origin + view.serviceUrl}
             dashboard-id=${id} theme="auto" @token-expired=${() => void this.#look()}></guestlist-dashboard>`,
         )}`,
       seen,
@@ -552,8 +613,12 @@ class DashboardScreen extends Screen<Data> {
     const isUndo = event.key.toLowerCase() === 'z' && !event.shiftKey;
     const isRedo = event.key.toLowerCase() === 'y' || (event.key.toLowerCase() === 'z' && event.shiftKey);
     const isTyping = event.composedPath().some((at) => at instanceof Element && at.matches(typing));
-    if (!(event.ctrlKey || event.metaKey) || !(isUndo || isRedo) || isTyping || event.defaultPrevented) return;
-    if (!this.#mayBuild) return;
+    if (isTyping || event.defaultPrevented) return;
+    if (isBeside(event)) {
+      event.preventDefault();
+      this.#chooseBeside();
+    }
+    if (!(event.ctrlKey || event.metaKey) || !(isUndo || isRedo) || !this.#mayBuild) return;
     event.preventDefault();
     this.#step(isUndo);
   };
@@ -563,7 +628,8 @@ class DashboardScreen extends Screen<Data> {
     const { undoable, redoable } = editsOf(template);
     const canvas = this.#canvas;
     const tool = (name: string, text: string | undefined, canRun: boolean, run: () => void): TemplateResult =>
-      html`<button type="button" class="quiet" title=${text ?? ''} aria-disabled=${canRun ? 'false' : 'true'} @click=${() => canRun && run()}>${name}</button>`;
+      html`<button type="button" class="quiet icon" aria-label=${name} title=${text === undefined ? name : `${name}: ${text}`}
+        aria-disabled=${canRun ? 'false' : 'true'} @click=${() => canRun && run()}>${name === 'Undo' ? undoIcon : redoIcon}</button>`;
     const canStep = (text: string | undefined): boolean => text !== undefined && !this.isBusy;
     return html`${tool('Undo', undoable, canvas?.canUndo ?? canStep(undoable), () => this.#step(true))}
       ${tool('Redo', redoable, canvas?.canRedo ?? canStep(redoable), () => this.#step(false))}`;
@@ -723,7 +789,13 @@ class DashboardScreen extends Screen<Data> {
 /** How long something was saved a moment ago. */
 const momentMs = 60_000;
 
-/** Where Control and Z belong to what is typed. */
+/** B alone, where no dialog is open. */
+const isBeside = ({ key, ctrlKey, metaKey, altKey, repeat }: KeyboardEvent): boolean =>
+  key.toLowerCase() === 'b' &&
+  !(ctrlKey || metaKey || altKey || repeat) &&
+  document.querySelector('dialog[open]') === null;
+
+/** Where keys belong to what is typed. */
 const typing = 'input, textarea, select, [contenteditable], dialog, guestlist-editor, studio-sql-metric';
 
 const arranged = (data: TemplateData, { layout, tiles, removed }: Arranged): TemplateData => {
@@ -748,8 +820,21 @@ const filtersFor = async (data: TemplateData, clip: Clip): Promise<readonly Temp
 /** One list, so that the part does not begin anew. */
 const noTiles: readonly Tile[] = [];
 
-const besideButton = (viewer: Viewer): TemplateResult =>
-  html`<button type="button" class="quiet" @click=${() => keepViewer(viewer)}>Put another user beside</button>`;
+const besideTitle = (): string =>
+  readKeptViewer() === null ? 'Put another user beside' : 'Put another user on the right';
+
+/** All that keys do on the canvas. */
+const keys = html`<details class="keys"><summary>Keys</summary>
+  <dl class="keys-list">
+    <dt><kbd>B</kbd></dt><dd>Puts another user beside.</dd>
+    <dt>Arrows</dt><dd>Move a card; with <kbd>Shift</kbd> they change its size.</dd>
+    <dt><kbd>Enter</kbd></dt><dd>Opens a card; changes a heading, text, picture or tab.</dd>
+    <dt><kbd>Space</kbd></dt><dd>Chooses several, as does a click with <kbd>Control</kbd>.</dd>
+    <dt><kbd>Delete</kbd></dt><dd>Removes the chosen.</dd>
+    <dt><kbd>Control</kbd> <kbd>D</kbd></dt><dd>Copies the chosen beside.</dd>
+    <dt><kbd>Control</kbd> <kbd>C</kbd>, <kbd>X</kbd>, <kbd>V</kbd></dt><dd>Copy, cut and paste, also into another dashboard.</dd>
+    <dt><kbd>Control</kbd> <kbd>Z</kbd>, <kbd>Y</kbd></dt><dd>Undo and redo.</dd>
+  </dl></details>`;
 
 /** At these widths the elements lay out differently. */
 const widths = [
@@ -759,15 +844,17 @@ const widths = [
 
 const isMade = (tab: string): tab is Made => Object.hasOwn(panels, tab);
 
-const tabLink = (address: string, title: string, isCurrent: boolean): TemplateResult =>
-  isCurrent ? html`<a href=${address} aria-current="page">${title}</a>` : link(address, title);
+const tabLink = (address: string, title: string, isCurrent: boolean, className: string): TemplateResult =>
+  isCurrent
+    ? html`<a href=${address} class=${className} aria-current="page">${title}</a>`
+    : link(address, title, className);
 
 const because = ({ because: all }: View): TemplateResult =>
   html`${all.map(({ name, at }, index) => html`${index === 0 ? '' : ', '}“${name}” <code>${at}</code>`)}`;
 
 const nobody = html`<div class="empty">
   <h2>Choose through whose eyes to look</h2>
-  <p>Press “Seen as” beside the title, and choose one of the users.</p>
+  <p>Press “View as” beside the title, and choose one of the users.</p>
 </div>`;
 
 customElements.define('studio-dashboard', DashboardScreen);
