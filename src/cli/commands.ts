@@ -137,6 +137,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./audit.js')).auditCommand,
   },
   {
+    name: 'usage',
+    summary: 'say what each tenant used, by hour, day or month',
+    load: async () => (await import('./usage.js')).usageCommand,
+  },
+  {
     name: 'move',
     summary: 'move the metadata from the data folder to PostgreSQL, or back',
     load: async () => (await import('./move.js')).moveCommand,

@@ -56,7 +56,7 @@ import { createRolloutCommands } from '../gateway/rollout/commands.js';
 import { createRolloutLedger } from '../gateway/rollout/ledger.js';
 import { createBringToPublished } from '../gateway/rollout/published.js';
 import { createTemplateVersions } from '../gateway/rollout/template-versions.js';
-import { createRouter, type Gateway, type GatewayHandlers } from '../gateway/router.js';
+import { createRouter, type Gateway, type GatewayHandlers, type RouterOptions } from '../gateway/router.js';
 import { createKnownTenants } from '../gateway/tenant/known.js';
 import { createTenantNames } from '../gateway/tenant/names.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
@@ -111,6 +111,8 @@ export type HookSettings = {
 };
 
 export type CommonOptions = Origins & {
+  /** See `RouterOptions`. */
+  readonly countLogin?: RouterOptions['countLogin'];
   /** Left out: hooks are off. */
   readonly hooks?: HookSettings | undefined;
   readonly policies: Policies;

@@ -55,6 +55,7 @@ import { createStudioSessions, type StudioSessions } from '../studio/sessions.js
 import { assistantOpener } from './assistant.js';
 import { openEngine } from './engine.js';
 import type { GatewayOptions } from './gateway.js';
+import { createLoginCounter } from './logins.js';
 import { type ConfiguredMetadata, lossEvents, openConfiguredMetadata } from './metadata.js';
 import { type OpenedGateway, openGateway } from './open-gateway.js';
 import { createOwnService, loadDataAppCaller } from './own-service.js';
@@ -136,7 +137,8 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { database, warnings } = metadata;
   const { addressOf, limits } = shared.admission;
   const openAssistant = assistantOpener({ ...config, limiters: shared.limiters, clock, log });
-  const served = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant, ...drawing };
+  const own = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant };
+  const served = { ...own, usageTimes: config.settings.usage, ...drawing };
   const serviceOpening = halves.service ? resources.add(openService(served, halves)) : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
@@ -405,6 +407,7 @@ const openConfiguredGateway = (
     commands:
       links === null ? [] : [studioLinkCommand(links.codes, links.origin), ...operatorKeyCommands(links.sessions)],
     meters,
+    countLogin: parts.service === null ? undefined : createLoginCounter(parts.service, context),
     clock: context.clock,
     commonClock: metadata.commonClock,
     log: context.log,

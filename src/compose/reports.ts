@@ -76,7 +76,7 @@ export const createReports = (setup: MailSetup | null) => {
 type Parts = Omit<Rights, 'service'> & {
   readonly setup: MailSetup;
   readonly reports: Reports;
-  readonly service: Pick<Service, 'store' | 'dispatch' | 'authenticate'>;
+  readonly service: Pick<Service, 'store' | 'dispatch' | 'authenticate' | 'use'>;
   /** The same as the service's, so that both know what an alert was checked by. */
   readonly tag: Tag;
   readonly clock: Clock;
@@ -115,7 +115,7 @@ const createJobs = (parts: Parts, unsubscribeUrl: SenderOptions['unsubscribeUrl'
   const spreadMs = mail.spreadMinutes * minuteMs;
   const deciding = decidingOf(parts);
   const send = createSender({
-    ...{ store, clock, ids, log, unsubscribeUrl, leaseMs, readTimeoutMs, stopping },
+    ...{ store, clock, ids, log, use: service.use, unsubscribeUrl, leaseMs, readTimeoutMs, stopping },
     decide: decideWith(deciding),
     findRecipients: (delivery) => findRecipients(deciding, delivery),
     mailer: sender === null ? null : createMailer({ ...mail, ...sender, dkim: setup.dkim, timeoutMs: mailTimeoutMs }),

@@ -8,6 +8,7 @@ import { handled } from '../model/handled.js';
 import { keyHintOf } from '../model/organization.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../model/ports.js';
 import type { Engine } from '../model/query/engine.js';
+import type { CountUse } from '../model/usage.js';
 import { createTag } from '../platform/caches/tags.js';
 import type { Credentials } from '../platform/config/credentials.js';
 import type { Database } from '../platform/databases/database.js';
@@ -26,6 +27,7 @@ import { openCanary } from '../service/store/key-canary.js';
 import { assertMetadataWritable, migrate } from '../service/store/migrations.js';
 import { createStore, type Store } from '../service/store/store.js';
 import type { Tables } from '../service/store/tables.js';
+import { createUsageCounter, type UsageCounter, type UsageTimes } from '../service/usage/usage.js';
 import type { OpenAssistant } from './assistant.js';
 import type { Loss } from './metadata-loss.js';
 import type { OpenRenderer } from './renderer.js';
@@ -43,6 +45,8 @@ export type Service = {
   readonly authenticate: Authenticate;
   /** For Studio: metrics that an author writes, as a guest would read them. */
   readonly authoring: Authoring;
+  /** Counts what is used. */
+  readonly use: CountUse;
   /** For Studio: makes and rotates keys. */
   readonly keys: Pick<Handlers, 'createApiKey' | 'createServiceToken' | 'rotateApiKey' | 'rotateServiceToken'>;
   /** Ends the background jobs, after they have stored the last uses of credentials once more. */
@@ -67,6 +71,7 @@ type ServiceParts = {
   readonly openAssistant: OpenAssistant;
   readonly findTheme: FindTheme;
   readonly reports: GuestReports;
+  readonly usageTimes: UsageTimes;
 };
 
 type Start = {
@@ -97,7 +102,8 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const store = createStore(db, createSealer(...credentials.keyRing), database.writes);
   await seedServiceToken(store, parts);
   const lastUses = createLastUses({ store, clock, log });
-  const jobs = startBackgroundJobs({ store, clock, lastUses, log });
+  const use = createUsageCounter({ store, clock, ids, tag, log }, parts.usageTimes);
+  const jobs = startBackgroundJobs({ store, clock, lastUses, use, log });
   const authenticate = createAuthenticate({ store, clock, tokens, lastUses });
   const renderer = await openRenderer(() => dispatch);
   const sqlRewriter = createSqlRewriter();
@@ -105,13 +111,14 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
     ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports, sqlRewriter, tag },
     assistant: parts.openAssistant(() => dispatch),
   });
-  const dispatch: Dispatch = createDispatch({ operations, handlers, authenticate, limits, log });
+  const dispatch: Dispatch = createDispatch({ operations, handlers, authenticate, limits, log, use });
   return {
     store,
     tag,
     keyLoss,
     authenticate,
     dispatch,
+    use,
     authoring: createAuthoring({ store, engine, clock, sqlRewriter }),
     keys: handlers,
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
@@ -143,16 +150,27 @@ const seedServiceToken = async (store: Store, { credentials, clock, ids, tokens 
   });
 };
 
+const secondMs = 1_000;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-type JobParts = Pick<ServiceParts, 'clock' | 'log'> & { readonly store: Store; readonly lastUses: LastUses };
+type JobParts = Pick<ServiceParts, 'clock' | 'log'> & {
+  readonly store: Store;
+  readonly lastUses: LastUses;
+  readonly use: UsageCounter;
+};
 
 /**
- * Writes last uses every minute and on close. Removes guest tokens that expired long ago, at the start and every hour.
- * Its timers do not keep the process alive.
+ * Writes what was used every second and on close, and last uses every minute and on close. Removes guest tokens that
+ * expired long ago, at the start and every hour; then also sums up what was used long ago. Its timers do not keep the process alive.
  */
-const startBackgroundJobs = ({ store, clock, lastUses, log }: JobParts): { readonly close: () => Promise<void> } => {
+const startBackgroundJobs = ({
+  store,
+  clock,
+  lastUses,
+  use,
+  log,
+}: JobParts): { readonly close: () => Promise<void> } => {
   let running: Promise<unknown> = Promise.resolve();
   /** Jobs run one after the other, so that `close` waits for the running one. */
   const enqueue = (job: () => Promise<unknown>): Promise<unknown> => {
@@ -172,6 +190,8 @@ const startBackgroundJobs = ({ store, clock, lastUses, log }: JobParts): { reado
   const timers = [
     setInterval(() => void enqueue(lastUses.flush), minuteMs),
     setInterval(() => void enqueue(purge), hourMs),
+    setInterval(() => void use.flush(), secondMs),
+    setInterval(() => void enqueue(use.age), hourMs),
   ];
   for (const timer of timers) timer.unref();
   void enqueue(purge);
@@ -179,6 +199,7 @@ const startBackgroundJobs = ({ store, clock, lastUses, log }: JobParts): { reado
     close: async () => {
       for (const timer of timers) clearInterval(timer);
       await enqueue(lastUses.flush);
+      await use.flush();
     },
   };
 };

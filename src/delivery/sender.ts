@@ -10,6 +10,7 @@ import { findMailFault } from '../model/schedule/mail-faults.js';
 import { everyone, mostRecipients } from '../model/schedule/recipients.js';
 import type { ClaimedDelivery, DeliveryReason, Schedule } from '../model/schedule/schedule.js';
 import { anyOf } from '../model/signals.js';
+import { type CountUse, noUse } from '../model/usage.js';
 import type { Channel } from '../platform/config/channels.js';
 import type { BrandOf } from '../platform/config/mail-brands.js';
 import type { DeliveryEnd, DeliveryStore, NewShare } from '../service/store/deliveries.js';
@@ -97,6 +98,8 @@ export type SenderOptions = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Left out: nothing is counted. */
+  readonly use?: CountUse;
   readonly perClientPerMinute: number;
   readonly attempts: number;
   /** The time over which the tenants of a host's schedule are spread. */
@@ -355,7 +358,16 @@ const deliver = async (options: SenderOptions, delivery: ClaimedDelivery, leaseI
     log.info({ event: 'delivery.lease_lost', ...fields }, 'another sender has the report, or its schedule has ended');
     return;
   }
+  if (end.state === 'sent') await countMail(options, delivery);
   log.info({ event: 'delivery.ended', ...fields, ...toldOf(end, ending) }, 'an attempt to send a report ended');
+};
+
+/** A message that left is billed, so it is stored before the next one is taken. */
+const countMail = async ({ use = noUse }: SenderOptions, delivery: ClaimedDelivery): Promise<void> => {
+  const { dataAppId, clientId } = delivery.schedule.owner;
+  const by = { dataAppId, clientId, userIdentifier: readerOf(delivery) };
+  use.add({ ...by, dashboardId: delivery.schedule.openedId, metricId: null }, { mails: 1 });
+  await use.stored();
 };
 
 /** What the log says of the end. Of a mail server's refusal also the cause in words, and the setting to change. */

@@ -16,8 +16,10 @@ import type {
 } from '../model/query/engine.js';
 import type { LiveEngine, LiveSource, ReadLive } from '../model/query/live.js';
 import { codeOf } from '../model/query/numbers.js';
+import type { RequestUse, UsedOn } from '../model/usage.js';
 import { breathe } from '../platform/work/breathe.js';
 import { closeAll } from '../platform/work/close-all.js';
+import { systemTiming } from '../platform/work/time.js';
 import type { CacheKeyParts } from './cache/key.js';
 import {
   type Database,
@@ -137,15 +139,10 @@ const createReads = (parts: Parts, signal: RequestSignal | undefined): Reads => 
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
-    let hasRun = false;
-    const ran = (): void => {
-      hasRun = true;
-    };
-    const work = (database: Database) => answer({ ...parts, database, ran }, bounded, running);
-    const answering = () => refuseAborted(signal, gone(asked), () => use(asked, work));
-    const of = { ...ownerOf(asked.question), dashboardId: asked.question.shownOn ?? null, ran: () => hasRun };
-    const answered = await (watch === undefined ? answering() : watch.answer(of, answering, signal));
-    watch?.asked(ownerOf(asked.question), answered.rows.length);
+    const answered = await answerCounted(asked, signal, watch, (ran) => {
+      const work = (database: Database) => answer({ ...parts, database, ran }, bounded, running);
+      return refuseAborted(signal, gone(asked), () => use(asked, work));
+    });
     return markCut(answered, asked);
   };
   return {
@@ -157,11 +154,38 @@ const createReads = (parts: Parts, signal: RequestSignal | undefined): Reads => 
     },
     stream: async (question) => {
       const asked = answerOf(question);
+      const ran: NonNullable<Place['ran']> = (make) => counted(signal?.use, question.shownOn ?? noPlace, make);
       return streamed(signal, gone(asked), (sink) =>
-        use(asked, (database) => stream({ ...parts, database }, asked, running, sink)),
+        use(asked, (database) => stream({ ...parts, database, ran }, asked, running, sink)),
       );
     },
   };
+};
+
+/** Answers, and counts the answer for operators and for whose use it is. What its caller gave up is not counted. */
+const answerCounted = async (
+  { question }: AnyAsk,
+  signal: RequestSignal | undefined,
+  watch: QueryWatch | undefined,
+  work: (ran: NonNullable<Place['ran']>) => Promise<MetricAnswer>,
+): Promise<MetricAnswer> => {
+  const shownOn = question.shownOn ?? noPlace;
+  let hasRun = false;
+  const answering = () =>
+    work((make) => {
+      hasRun = true;
+      return counted(signal?.use, shownOn, make);
+    });
+  const of = { ...ownerOf(question), dashboardId: shownOn.dashboardId, ran: () => hasRun };
+  try {
+    const answered = await (watch === undefined ? answering() : watch.answer(of, answering, signal));
+    watch?.asked(ownerOf(question), answered.rows.length);
+    signal?.use?.add(shownOn, { rows: answered.rows.length, keptAnswers: hasRun ? 0 : 1 });
+    return answered;
+  } catch (error) {
+    if (signal?.aborted !== true) signal?.use?.add(shownOn, { failedAnswers: 1 });
+    throw error;
+  }
 };
 
 /** Any width has the types of the one that `bucketCount` would take from the rows. */
@@ -257,8 +281,20 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   return { ...question, definition };
 };
 
-/** `ran` is called before a query runs at the database. */
-type Place = Parts & { readonly database: Database; readonly ran?: () => void };
+/** `ran` runs each query of the database. */
+type Place = Parts & { readonly database: Database; readonly ran?: <R>(make: () => Promise<R>) => Promise<R> };
+
+const noPlace: UsedOn = { dashboardId: null, metricId: null };
+
+/** Counts a query of the database, which is stored before its answer is used, and the time that it takes. */
+const counted = async <R>(use: RequestUse | undefined, on: UsedOn, make: () => Promise<R>): Promise<R> => {
+  if (use === undefined) return make();
+  use.add(on, { sourceQueries: 1 });
+  const startedMs = systemTiming.nowMs();
+  const spent = (): void => use.add(on, { ms: systemTiming.nowMs() - startedMs });
+  const [made] = await Promise.all([make().finally(spent), use.stored()]);
+  return made;
+};
 
 const ownerOf = ({ dataAppId, tenant }: Pick<MetricQuestion, 'dataAppId' | 'tenant'>) => ({
   dataAppId,
@@ -292,8 +328,8 @@ const runOf =
       explain: explained(place, question, statements.page),
     };
     const make = (ended: AbortSignal | undefined) => {
-      place.ran?.();
-      return watch === undefined ? read(ended) : watch.run(watched, () => read(ended), ended);
+      const ask = () => (watch === undefined ? read(ended) : watch.run(watched, () => read(ended), ended));
+      return place.ran === undefined ? ask() : place.ran(ask);
     };
     return rows.load({ question, plan, statements, page }, make, signal);
   };
@@ -357,6 +393,7 @@ const stream = async (
     isFirst = false;
     return sink(shapeBatch(batch, currency));
   };
-  const read = () => database.stream(compiled.page, ask.question.tenant, take, running);
+  const readAll = () => database.stream(compiled.page, ask.question.tenant, take, running);
+  const read = () => (place.ran === undefined ? readAll() : place.ran(readAll));
   await rows.download(ask.question, scoped, read, running.signal);
 };

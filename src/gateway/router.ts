@@ -139,6 +139,12 @@ const serveAdmin =
     return admin(request, response, command);
   };
 
+export type CountLogin = (of: {
+  readonly dataAppName: string;
+  readonly clientId: string;
+  readonly userIdentifier: string | null;
+}) => void;
+
 export type RouterOptions = Origins & {
   readonly audit: Audit;
   /** The operators' token for `/gateway/admin`; null: every call is refused. */
@@ -149,19 +155,25 @@ export type RouterOptions = Origins & {
   readonly log: Log;
   /** Left out: nothing is counted. */
   readonly meters?: GatewayMeters | undefined;
+  /** Counts each token that was given to a user, kept ones too. Left out: nobody counts. */
+  readonly countLogin?: CountLogin | undefined;
 };
 
 type Handled = { readonly context: DecisionContext; readonly ms: number };
 
 /** Logs and counts answered requests of `/embed-token`. */
-const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'>) => {
-  const { log, meters = noGatewayMeters } = options;
+const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'>, dataApp: () => string) => {
+  const { log, meters = noGatewayMeters, countLogin } = options;
   // The fields of these lines hold no secret, and redaction costs more than the rest of a line.
   const plain = log.child({}, { redact: [] });
   return {
     granted: ({ context, ms }: Handled, isMinted: boolean, mintedBy: string): void => {
       meters.answered(isMinted ? 'minted' : 'cached');
       const { requestId, session, clientId: tenant } = context;
+      if (tenant !== undefined) {
+        const userIdentifier = session?.userIdentifier ?? null;
+        countLogin?.({ dataAppName: dataApp(), clientId: tenant, userIdentifier });
+      }
       const user = session?.subject;
       // Each field is written out: an object made by spreading doubles the cost of the line.
       const event = isMinted ? 'token.minted' : 'token.served';
@@ -238,7 +250,7 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
   const { steps, answerHook, providerHooks, guards, assertReady, checks, close } = parts;
   const audit = createRequestAudit(options);
   const { send, preflight } = createWriters(options);
-  const serve = createServe(createEmbedTokenPipeline(steps, audit), createReport(options, audit), send);
+  const serve = createServe(createEmbedTokenPipeline(steps, audit), createReport(options, audit, parts.dataApp), send);
   const receiveHook = createReceiver(send, options.log);
   const admin = serveAdmin(createAdmin({ ...options, commands: parts.commands, guard: guards.gatewayToken }));
   const embedToken: Handle = (request, response) => {

@@ -588,6 +588,21 @@ const infrastructure = {
     meaning: 'The last use of credentials could not be stored; retried within a minute.',
     fields: { err },
   },
+  'usage.write_failed': {
+    level: 'warn',
+    meaning: 'What was used could not be stored; it is kept, and retried within a second.',
+    fields: { err },
+  },
+  'usage.login_lost': {
+    level: 'warn',
+    meaning: 'A login was not counted, since the metadata database could not be read.',
+    fields: { err },
+  },
+  'usage.age_failed': {
+    level: 'warn',
+    meaning: 'Old sums of what was used could not be put together or deleted; retried in an hour.',
+    fields: { err },
+  },
   'guest_token.purge_failed': {
     level: 'warn',
     meaning: 'Expired guest tokens could not be removed; retried in an hour.',

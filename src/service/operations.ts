@@ -159,6 +159,8 @@ import {
   updateSemanticLayer,
 } from './semantic-layer/semantic-layer.js';
 import type { Store } from './store/store.js';
+import * as usage from './usage/contract.js';
+import { exportUsage, readUsage } from './usage/read.js';
 import * as workspaces from './workspaces/contract.js';
 import {
   createWorkspace,
@@ -250,6 +252,8 @@ const table = {
   deleteDataApp: serve(dataApps.deleteDataApp, deleteDataApp),
   listDataApps: serve(dataApps.listDataApps, listDataApps),
   eraseClient: serve(clientErasure.eraseClient, eraseClient),
+  readUsage: serve(usage.readUsage, readUsage),
+  exportUsage: serve(usage.exportUsage, exportUsage),
   createApiKey: serve(apiKeys.createApiKey, createApiKey),
   listApiKeys: serve(apiKeys.listApiKeys, listApiKeys),
   deleteApiKey: serve(apiKeys.deleteApiKey, deleteApiKey),
@@ -364,6 +368,7 @@ type Declared =
   | typeof templateSchedules
   | typeof tenantNames
   | typeof workspaceDashboards
+  | typeof usage
   | typeof workspaces;
 
 /** The names of all exported operations. */

@@ -12,6 +12,7 @@ import { createDispatch } from '../../src/platform/http/wire/bind.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
 import { createAuthenticate } from '../../src/service/keys/authenticate.js';
 import { createHandlers, operations, type UseCaseDeps } from '../../src/service/operations.js';
+import { createUsageCounter } from '../../src/service/usage/usage.js';
 import { createWorld, settings } from '../service/world.js';
 import { dump } from '../suites/dump.js';
 import type { Backing } from '../suites/metadata.js';
@@ -40,7 +41,7 @@ export const servicePolicy = policyOf({
 
 export const createOwnService = async (
   backing?: Backing,
-  overrides: Pick<Partial<UseCaseDeps>, 'reports' | 'renderer'> = {},
+  overrides: Pick<Partial<UseCaseDeps>, 'reports' | 'renderer' | 'engine'> = {},
 ) => {
   const world = await createWorld(backing);
   const { store, deps } = world;
@@ -58,11 +59,20 @@ export const createOwnService = async (
   });
   const lastUses = { note: () => {} };
   const authenticate = createAuthenticate({ store, clock: deps.clock, tokens: deps.tokens, lastUses });
+  const counted = {
+    store,
+    clock: deps.clock,
+    ids: { uuid: randomUUID },
+    tag: deps.tag,
+    log: pino({ level: 'silent' }),
+  };
+  const use = createUsageCounter(counted, { hourDays: 35, keptDays: 1100 });
   const dispatch = createDispatch({
     operations,
     handlers: createHandlers({ ...deps, ...overrides, ids: { uuid: randomUUID } }),
     authenticate,
     log: pino({ level: 'silent' }),
+    use,
   });
   const inner = inProcessTransport(dispatch);
   const state: { meddle: Meddle } = { meddle: () => {} };
@@ -94,6 +104,7 @@ export const createOwnService = async (
     ledger,
     state,
     dispatch,
+    use,
     authenticate,
     upstream: { transport, apiKey, baseUrl: 'http://service.test', capabilities: fixedCapabilities(capabilityNames) },
     /** Returns every row of gateway and service. */

@@ -146,6 +146,7 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
     openAssistant: assistantOpener({ ...config, limiters: shared.limiters, clock, log }),
     openRenderer: async () => ({ render: drawing, close: async () => {} }),
     findTheme: () => null,
+    usageTimes: { hourDays: 35, keptDays: 1100 },
   });
   await seed(service.store, seeded);
   const embeds = await embedMetrics(service, seeded.boards);

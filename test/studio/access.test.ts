@@ -42,12 +42,15 @@ describe('an operation', () => {
       ['draftDashboardContent', ['author']],
       ['tryDashboardContent', ['author']],
       ['compareDatasourceColumns', ['author']],
+      ['readUsage', ['author', 'publisher', 'support', 'auditor']],
+      ['exportUsage', ['author', 'publisher', 'support', 'auditor']],
     ]);
     for (const role of studioRoles) {
       const headers = await server.as(personWith([role], false, `${role}-without-data`));
       server.dispatched.length = 0;
       for (const operation of counting) {
-        const { status } = await ask(headers, 'POST', `/studio${pathOf(operation)}`);
+        const method = operation.bindings[0]?.method ?? 'GET';
+        const { status } = await ask(headers, method, `/studio${pathOf(operation)}`);
         expect([role, operation.name, status, server.dispatched.length]).toEqual([role, operation.name, 403, 0]);
       }
     }

@@ -11,9 +11,13 @@ import type { Condition, Scalar } from '../filter/filter.js';
 import type { Datasource } from '../organization.js';
 import type { Reason } from '../reasons.js';
 import { Refusal } from '../refusal.js';
+import type { RequestUse, UsedOn } from '../usage.js';
 
-/** The abort signal of a request. Log lines about its queries have its `requestId`. */
-export type RequestSignal = AbortSignal & { readonly requestId?: string | undefined };
+/** The abort signal of a request. Log lines about its queries have its `requestId`, and `use` counts what it costs. */
+export type RequestSignal = AbortSignal & {
+  readonly requestId?: string | undefined;
+  readonly use?: RequestUse | undefined;
+};
 
 /** Read operations. Each one requires a tenant scope. */
 export type Reads = {
@@ -201,8 +205,8 @@ export type MetricQuestion = {
   readonly tenant: TenantScope;
   /** Data app of the caller. Cached answers are never shared between data apps. */
   readonly dataAppId: string;
-  /** The dashboard that shows the answer, for what operators count. Decides no row, and is no part of a cache's key. */
-  readonly shownOn?: string | undefined;
+  /** Where the answer is shown, for what operators count. Decides no row, and is no part of a cache's key. */
+  readonly shownOn?: UsedOn | undefined;
   /**
    * Epoch of the data app's client when the caller was authenticated. Answers cached under another epoch are not found.
    */

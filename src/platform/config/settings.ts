@@ -492,6 +492,10 @@ export const settingsSchema = z.strictObject({
   themes,
   studio,
   limits,
+  usage: section('what is counted of the use of this installation, by hour and tenant', {
+    hourDays: whole(1, 3650).default(35).describe('days after which the sums of hours become sums of days'),
+    keptDays: whole(31, 36_500).default(1100).describe('days after which sums are deleted'),
+  }),
   mcp,
   gateway,
 });

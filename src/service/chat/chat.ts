@@ -23,7 +23,7 @@ import { withCurrencyGroups } from '../../model/guest/currency-groups.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import { isRecord } from '../../model/is-record.js';
 import type { Clock } from '../../model/ports.js';
-import type { Engine } from '../../model/query/engine.js';
+import type { Engine, RequestSignal } from '../../model/query/engine.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
 import { Refusal } from '../../model/refusal.js';
 import { anyOf } from '../../model/signals.js';
@@ -204,7 +204,7 @@ const noted = async (talk: Talk, before: ChatMetric | null): Promise<ChatAnswer>
  */
 export const chatOnGuestDashboard =
   (deps: Deps) =>
-  async (caller: GuestCaller, asked: ChatQuestion, signal: AbortSignal): Promise<ChatAnswer> => {
+  async (caller: GuestCaller, asked: ChatQuestion, signal: RequestSignal): Promise<ChatAnswer> => {
     const total = AbortSignal.timeout(deps.assistant.limits.timeoutMs);
     const limited = anyOf(signal, total);
     const talk = await begin(deps, caller, asked, limited);
@@ -215,5 +215,7 @@ export const chatOnGuestDashboard =
       throw new Refusal('CHAT_LIMIT_REACHED', 'The assistant took too long. Ask a simpler question.', {
         cause: error,
       });
+    } finally {
+      signal.use?.add({ dashboardId: asked.dashboardId, metricId: null }, { modelTokens: talk.tokens });
     }
   };

@@ -9,7 +9,7 @@ import type { GuestCaller } from '../../model/guest/caller.js';
 import type { GuestMetric } from '../../model/guest/view.js';
 import type { Workspace } from '../../model/organization.js';
 import type { Clock, Tag } from '../../model/ports.js';
-import type { ReadEngine } from '../../model/query/engine.js';
+import type { ReadEngine, RequestSignal } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { queryGuestMetric, viewMetric } from '../guest/reads.js';
@@ -67,8 +67,8 @@ const write = async (
   caller: GuestCaller,
   { model, workspace, names }: Writing,
   summaries: readonly MetricSummary[],
-  language: string | undefined,
-  signal: AbortSignal,
+  { dashboardId, language }: SummaryQuestion,
+  signal: RequestSignal,
 ): Promise<string | null> => {
   const { clientId: tenant, userIdentifier: user } = caller.grant;
   const started = deps.clock.now().getTime();
@@ -81,6 +81,7 @@ const write = async (
     await deps.assistant.assertFew(caller.grant);
     await assertStillGood(deps, caller);
     const reply = await model.complete(summaryMessages(named, workspace, language), [], signal);
+    signal.use?.add({ dashboardId, metricId: null }, { modelTokens: reply.tokens });
     note(reply.tokens, 'text');
     const text = readText(reply.text);
     const known = knownNumbers([named.map(({ name }) => name), summaries.map(({ facts }) => valuesOf(facts))]);
@@ -106,7 +107,7 @@ const assertSummaries = (workspace: Workspace | undefined): Workspace => {
  */
 export const summariseGuestDashboard =
   (deps: Deps) =>
-  async (caller: GuestCaller, asked: SummaryQuestion, signal: AbortSignal): Promise<Summary> => {
+  async (caller: GuestCaller, asked: SummaryQuestion, signal: RequestSignal): Promise<Summary> => {
     const { grant } = caller;
     const content = deps.store.contentAt(grant.revision);
     const opened = await openDashboard(content, grant, asked.dashboardId);
@@ -121,6 +122,6 @@ export const summariseGuestDashboard =
     const hasFacts = metrics.some(({ facts }) => facts.length > 0);
     if (model === undefined || !hasFacts) return { metrics, text: null };
     const names = new Map(views.map(({ metricId, name }) => [metricId, name]));
-    const text = await write(deps, caller, { model, workspace, names }, metrics, asked.language, signal);
+    const text = await write(deps, caller, { model, workspace, names }, metrics, asked, signal);
     return { metrics, text };
   };

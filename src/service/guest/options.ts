@@ -128,8 +128,8 @@ const askAll = async (
   signal: RequestSignal,
 ): Promise<readonly Scalar[]> => {
   const failed = new AbortController();
-  const { requestId } = signal;
-  const either = Object.assign(anyOf(signal, failed.signal), { requestId });
+  const { requestId, use } = signal;
+  const either = Object.assign(anyOf(signal, failed.signal), { requestId, use });
   const reads: Reads = guestReads(engine, either);
   try {
     const answers = await Promise.all(asked.map((one) => answerOf(reads, one)));

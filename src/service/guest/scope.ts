@@ -231,7 +231,7 @@ export const enforcedQuestion = async (
   definition = metric.definition,
 ): Promise<MetricQuestion> => ({
   ...(await openSource(store, grant, opened)),
-  shownOn: opened.dashboard.externalDashboardId,
+  shownOn: { dashboardId: opened.dashboard.externalDashboardId, metricId: metric.metricId },
   definition,
   ...(definition === metric.definition ? {} : { readBefore: dimensionTables(metric.definition) }),
   conditions: unnamed(() => enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone })).map(

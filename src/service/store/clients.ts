@@ -5,6 +5,7 @@ import { tenantRecipient } from '../../model/schedule/host-schedule.js';
 import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
+import { forgetUsageOf } from './usage.js';
 
 /** `number` rises with each process that takes the erasure over. `gateway` is the deployment that counts, if it has a name. */
 type ErasureFence = { readonly gateway: string | null; readonly number: number };
@@ -169,5 +170,6 @@ const erase = async (
   for (const table of ['report_addresses', 'revocation_epochs'] as const) {
     await db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId).execute();
   }
+  await forgetUsageOf(db, dataAppId, clientId, digestOf(clientId));
   return erased;
 };

@@ -23,6 +23,7 @@ import { tokenGateways } from './migrations/0016-token-gateways.js';
 import { sessionChecks } from './migrations/0017-session-checks.js';
 import { erasureFences } from './migrations/0018-erasure-fences.js';
 import { rollups } from './migrations/0019-rollups.js';
+import { usage } from './migrations/0020-usage.js';
 import { schemaName, type Tables } from './tables.js';
 
 /** All migrations, in order. */
@@ -45,6 +46,7 @@ export const migrations: Migrations = {
   '0017-session-checks': sessionChecks,
   '0018-erasure-fences': erasureFences,
   '0019-rollups': rollups,
+  '0020-usage': usage,
 };
 
 /** Throws if the metadata database does not accept writes. */

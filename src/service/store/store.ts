@@ -31,6 +31,7 @@ import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
 import { createStudioSessionStore, issuerTokenContext } from './studio-sessions.js';
 import { schemaName, type Tables } from './tables.js';
+import { createUsageStore } from './usage.js';
 import { createWorkspaceStore } from './workspaces.js';
 
 /** All stores of the service's metadata. Writes that belong together run in one `transaction`. */
@@ -95,6 +96,7 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer) => ({
   deliveries: createDeliveryStore(db, sealer),
   reportAddresses: createReportAddressStore(db),
   search: createSearchStore(db),
+  usage: createUsageStore(db),
 });
 
 /** The sealed columns of the service's metadata. */

@@ -250,6 +250,28 @@ export type Tables = {
   readonly sealing_canary: { is_only: Generated<boolean>; sealed: Sealed };
   /** A single row: the number of transactions that changed content. */
   readonly content_revision: { is_only: boolean; revision: string };
+  /** What was used, by hour; by day once that is long ago. An empty text stands for none. */
+  readonly usage: {
+    at: Date;
+    data_app_id: string;
+    client_id: string;
+    /** The pseudonym of a user. */
+    person: string;
+    dashboard_id: string;
+    metric_id: string;
+    logins: string;
+    mints: string;
+    source_queries: string;
+    kept_answers: string;
+    failed_answers: string;
+    rows: string;
+    ms: string;
+    exports: string;
+    mails: string;
+    model_tokens: string;
+  };
+  /** The last batch of use that each process has stored. */
+  readonly usage_writers: { writer: string; batch: string; at: Date };
   /** Empty `user_identifier`: the whole client. `client_id` also empty: the whole data app. */
   readonly revocation_epochs: { data_app_id: string; client_id: string; user_identifier: string; epoch: string };
 };

@@ -283,6 +283,12 @@ async function* partsOf(metricIds: readonly string[]) {
   for (const metricId of metricIds) yield { metricId, digest: 'd', reply: { ...reply, metricId } };
 }
 
+const noneUsed = {
+  ...{ logins: 1, mints: 1, sourceQueries: 1, keptAnswers: 1, failedAnswers: 0, rows: 1, ms: 1 },
+  ...{ exports: 0, mails: 0, modelTokens: 0, users: 1 },
+};
+const usage = { rows: [{ at: when, clientId: 'LAX', ...noneUsed }], isTruncated: false };
+
 export const sampleHandlers: Handlers = {
   ...keyHandlers,
   listGuestTokens: async () =>
@@ -290,6 +296,8 @@ export const sampleHandlers: Handlers = {
   revokeGuestTokens: async () => ({ revoked: 1 }),
   updateDataApp: async (_, { updateName }) => ({ ...dataApp, name: updateName }),
   deleteDataApp: async (_, { name }) => ({ ...dataApp, name }),
+  readUsage: async () => usage,
+  exportUsage: async () => usage,
   listDataApps: async () => sliceOf([{ dataApp, embeds: [embed] }]),
   createGuestToken: async (_, { clientId }) => ({ token: `token-of-${clientId}` }),
   createEmbed: async () => embed,

@@ -115,6 +115,8 @@ export type Operation<
    * may build. Left out: a view may not.
    */
   readonly viewedAs?: 'user' | 'author';
+  /** What a call that succeeds is counted as. It is stored before the answer. */
+  readonly counts?: 'mints' | 'exports';
   /** True: the field `language` of the input is the first language of `Accept-Language`. */
   readonly takesLanguage?: boolean;
   /** The code for a missing or wrong credential. Default: AUTHENTICATION_ERROR. */

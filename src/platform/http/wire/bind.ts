@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type Code, errors } from '../../../model/errors.js';
 import { gatewayIdMend, isGatewayId } from '../../../model/gateway-id.js';
@@ -13,7 +14,10 @@ import { isRecord } from '../../../model/is-record.js';
 import type { Log } from '../../../model/log-events.js';
 import type { Reason } from '../../../model/reasons.js';
 import { Refusal } from '../../../model/refusal.js';
+import { anyOf } from '../../../model/signals.js';
+import { type CountUse, noUse, type RequestUse, type UsedBy, type UsedOn } from '../../../model/usage.js';
 import { breathe } from '../../work/breathe.js';
+import { needsData } from '../interface/callable.js';
 import { limits } from '../interface/fields.js';
 import {
   type ContentType,
@@ -359,6 +363,59 @@ const withGateway = (caller: Caller, { gateway }: DispatchRequest): Caller => {
   return { ...caller, gateway };
 };
 
+const fieldOf = (input: unknown, name: string): string | null =>
+  isRecord(input) && typeof input[name] === 'string' ? input[name] : null;
+
+const placeOf = (input: unknown): UsedOn => ({
+  dashboardId: fieldOf(input, 'dashboardId'),
+  metricId: fieldOf(input, 'metricId'),
+});
+
+/** Whose use a request is. Who looks in Studio is nobody's user. Null: of the organization, which is not counted. */
+const usedBy = (caller: Caller, input: unknown): UsedBy | null => {
+  if (caller.kind === 'serviceToken') return null;
+  if (caller.kind === 'guest') {
+    const { dataAppId, clientId, userIdentifier } = caller.grant;
+    return { dataAppId, clientId, userIdentifier: caller.isView === true ? null : userIdentifier };
+  }
+  const params = isRecord(input) ? input.params : undefined;
+  const userIdentifier = fieldOf(params, 'userIdentifier');
+  return { dataAppId: caller.dataAppId, clientId: fieldOf(input, 'clientId'), userIdentifier };
+};
+
+const useOf = ({ add, stored }: CountUse, caller: Caller, input: unknown): RequestUse => ({
+  add: (on, counts) => {
+    const by = usedBy(caller, input);
+    if (by !== null) add({ ...by, ...on }, counts);
+  },
+  stored,
+});
+
+type CountedFor = { readonly use: RequestUse; readonly requestId: string; readonly signal: AbortSignal };
+
+/** An own signal, since a call in this process may pass on the signal of a request that is counted for somebody else. */
+const ownSignal = ({ signal, ...of }: CountedFor): AbortSignal => {
+  const own = anyOf(signal);
+  // All queries of a dashboard wait on this one signal. From eleven on, Node would warn of a leak.
+  setMaxListeners(0, own);
+  return Object.assign(own, of);
+};
+
+/** Calls the use case, and counts what it costs for its caller. */
+const counted = async <R>(
+  { reads, counts }: Operation,
+  input: unknown,
+  of: CountedFor,
+  call: (signal: AbortSignal) => Promise<R>,
+): Promise<R> => {
+  const result = await call(needsData(reads) ? ownSignal(of) : of.signal);
+  if (counts === undefined) return result;
+  of.use.add(placeOf(input), { [counts]: 1 });
+  // A kill must not lose what is billed.
+  await of.use.stored();
+  return result;
+};
+
 /** Creates the dispatch of a set of operations. */
 export const createDispatch = <const Operations extends Readonly<Record<string, Operation>>>({
   operations,
@@ -366,6 +423,7 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
   authenticate,
   limits: limited,
   log,
+  use: counting = noUse,
   newRequestId = randomUUID,
 }: {
   readonly operations: Operations;
@@ -374,6 +432,8 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
   /** Left out: no limits apply. */
   readonly limits?: AdmissionLimits;
   readonly log: ServiceLog;
+  /** Left out: nothing is counted. */
+  readonly use?: CountUse;
   readonly newRequestId?: () => string;
 }): Dispatch => {
   const { admit, countMore, refusedBody } = createAdmission(authenticate, limited ?? null);
@@ -401,7 +461,8 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
       if (call === undefined) throw new Error(`${match.operation.name} has no handler`);
       const input = decode(match, request, body);
       await countMore(caller, request, match.operation.requestsOf?.(input));
-      const result = await call(caller, input, request.signal);
+      const of = { use: useOf(counting, caller, input), requestId, signal: request.signal };
+      const result = await counted(match.operation, input, of, (signal) => call(caller, input, signal));
       const writeFailure: WriteFailure = (error) => writePart(answerFailure(error), match.operation, requestId, log);
       return tagged(match.operation.tagOf?.(result), request, () => encode(match, result, writeFailure));
     };

@@ -104,6 +104,7 @@ export const createGuestToken = operation({
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
   reads: 'nothing',
+  counts: 'mints',
   input: guestTokenRequest,
   output: z.object({ token: z.string() }),
   encode: (result: { readonly token: string }) => ({ token: result.token }),

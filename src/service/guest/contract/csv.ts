@@ -28,6 +28,10 @@ const write = (cell: Cell | undefined, column: DownloadColumn): string => {
 
 const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
 
+/** One line of text and numbers. Null is an empty cell. */
+export const csvLine = (cells: readonly (string | number | null)[]): string =>
+  line(cells.map((cell) => (cell === null ? '' : quote(typeof cell === 'string' ? defuse(cell) : String(cell)))));
+
 /**
  * Writes the rows as CSV (RFC 4180) with a header line; NULL is an empty cell. Each piece ends at the end of a line. If
  * rows are missing, the last line says so in its first cell.

@@ -18,6 +18,7 @@ export const downloadGuestCsv = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'rows',
+  counts: 'exports',
   readsOnly: true,
   tool: { name: 'export_csv', description: 'Exports the rows of a metric as CSV.' },
   takesLanguage: true,
@@ -47,6 +48,7 @@ export const downloadGuestXlsx = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'rows',
+  counts: 'exports',
   readsOnly: true,
   tool: { name: 'export_xlsx', description: 'Exports the rows of a metric as an XLSX workbook.' },
   takesLanguage: true,
@@ -71,6 +73,7 @@ export const downloadGuestDashboardXlsx = operation({
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'rows',
+  counts: 'exports',
   readsOnly: true,
   takesLanguage: true,
   input: z.strictObject({

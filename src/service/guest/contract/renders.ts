@@ -29,6 +29,7 @@ const common = {
   credentials: ['guestToken'],
   viewedAs: 'user',
   reads: 'rows',
+  counts: 'exports',
   readsOnly: true,
   takesLanguage: true,
   output: file,

@@ -20,7 +20,7 @@ const localText = (iso: string): string => {
   return `${dayIn(at)}T${at.toTimeString().slice(0, 8)}`;
 };
 
-const drawnOf = (
+export const drawnOf = (
   name: string,
   chart: Pick<GuestChart, 'type' | 'unit' | 'series'>,
   split: Column,

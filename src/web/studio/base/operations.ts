@@ -2,6 +2,7 @@
 import type { Routes } from '../../base/operations.js';
 
 export const routes = {
+  readUsage: 'GET usage',
   listDataApps: 'GET data-app',
   createDataApp: 'POST data-app',
   listApiKeys: 'GET data-app/api-tokens',

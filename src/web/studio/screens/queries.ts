@@ -17,6 +17,7 @@ import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
 import { listTenants, neverMinted, type Tenant } from '../base/tenants.js';
+import { latestMonths, monthOf, type Usage, type UsageRow, usageCharts } from '../base/usage.js';
 import '../parts/answer-charts.js';
 
 type Queries = Answer<'list-slow-queries'>;
@@ -29,7 +30,7 @@ const views = [
   { path: undefined, title: 'Over time' },
   { path: 'slowest', title: 'Slowest' },
   { path: 'failed', title: 'Failed' },
-  { path: 'tenants', title: 'By tenant' },
+  { path: 'tenants', title: 'Usage' },
 ] as const;
 
 const tenantOf = ({ clientId }: { readonly clientId: string | null }): TemplateResult | string =>
@@ -40,8 +41,15 @@ const inSeconds = (ms: number): string =>
   `${(ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })}\u00a0s`;
 const whole = (value: number | undefined): string => value?.toLocaleString() ?? '';
 
-/** `history`: null for those who may not see data, and on the other views. */
-type Data = Queries & { readonly tenants: readonly Tenant[]; readonly history: AnswerHistory | null };
+/** What was used in the month that is chosen: by tenant, and by day. */
+type MonthlyUse = { readonly month: string; readonly tenants: Usage; readonly days: Usage };
+
+/** `history` and `use`: null for those who may not see data, and on the other views. */
+type Data = Queries & {
+  readonly tenants: readonly Tenant[];
+  readonly history: AnswerHistory | null;
+  readonly use: MonthlyUse | null;
+};
 type Row = TenantUse & Tenant['usage'];
 
 const useless = { questions: 0, queries: 0, rows: 0, ms: 0, failed: 0 };
@@ -66,12 +74,24 @@ class QueriesScreen extends Screen<Data> {
       ...(clientId === undefined ? {} : { clientId }),
       ...(dashboardId === undefined ? {} : { dashboardId }),
     };
-    const [queries, tenants, history] = await Promise.all([
+    const { seesData } = this.api.session.person;
+    const [queries, tenants, history, use] = await Promise.all([
       this.api.command('list-slow-queries', {}, signal),
-      view === 'tenants' ? listTenants(this.api, signal) : [],
+      view === 'tenants' && !seesData ? listTenants(this.api, signal) : [],
       view === undefined ? this.api.command('answer-history', of, signal) : null,
+      view === 'tenants' && seesData ? this.#readUse(query.get('month') ?? '', signal) : null,
     ]);
-    return { ...queries, tenants, history };
+    return { ...queries, tenants, history, use };
+  }
+
+  async #readUse(asked: string, signal: AbortSignal): Promise<MonthlyUse> {
+    const months = latestMonths(new Date());
+    const month = months.find((one) => one === asked) ?? months[0] ?? '';
+    const [tenants, days] = await Promise.all([
+      this.api.call('readUsage', { ...monthOf(month), by: 'tenant' }, signal),
+      this.api.call('readUsage', { ...monthOf(month), step: 'day' }, signal),
+    ]);
+    return { month, tenants: tenants.data, days: days.data };
   }
 
   /** How answers ended tells of rows: without access to data, the page begins with the slowest queries. */
@@ -81,6 +101,7 @@ class QueriesScreen extends Screen<Data> {
 
   protected override needsLoad(before: QueriesScreen['place'] | undefined): boolean {
     const isOther = (name: string): boolean => before?.query.get(name) !== this.place.query.get(name);
+    if (this.#shown === 'tenants') return super.needsLoad(before) || isOther('month');
     return super.needsLoad(before) || (this.#shown === undefined && (isOther('tenant') || isOther('dashboard')));
   }
 
@@ -97,7 +118,25 @@ class QueriesScreen extends Screen<Data> {
             html`<a href=${addressOf('queries', path === undefined ? [] : [path])} aria-current=${path === view ? 'page' : nothing}>${title}</a>`,
         )}
       </nav>
-      ${queries.history === null ? this.#view(queries, view) : this.#overTime(queries.history)}`;
+      ${this.#shownOf(queries, view)}`;
+  }
+
+  #shownOf(data: Data, view: string | undefined): TemplateResult {
+    if (data.history !== null) return this.#overTime(data.history);
+    return data.use === null ? this.#view(data, view) : this.#monthly(data.use);
+  }
+
+  #monthly({ month, tenants, days }: MonthlyUse): TemplateResult {
+    const { query } = this.place;
+    const named = latestMonths(new Date()).map((one) => [one, monthName(one)] as const);
+    const empty = html`<p>Nothing was used in this month.</p>`;
+    return html`<div class="toolbar narrowing">${addressChoice('month', 'Month', named, month)}
+        <span class="gap"></span>
+        <button type="button" class="quiet" ?disabled=${tenants.rows.length === 0} @click=${() => saveUsage(month, tenants.rows)}>Download CSV</button></div>
+      ${tenants.rows.length === 0 ? nothing : html`<studio-answer-charts .charts=${usageCharts(days)}></studio-answer-charts>`}
+      <section class="card"><h2>By tenant</h2>
+        <p class="soft">Of all processes, in UTC. Tokens, queries, files and mails are exact; of the rest, a process that is killed loses at most one second.${tenants.isTruncated ? ' Not all tenants are listed.' : ''}</p>
+        ${list({ name: 'use', rows: tenants.rows, columns: usedColumns, query, empty })}</section>`;
   }
 
   #overTime(history: AnswerHistory): TemplateResult {
@@ -251,6 +290,43 @@ const dashboardFigures: readonly Column<AnswerHistory['dashboards'][number]>[] =
     text: ({ dashboardId }) => dashboardId ?? noDashboard,
   },
   ...figures,
+];
+
+const monthName = (month: string): string =>
+  new Date(`${month}-01T00:00:00Z`).toLocaleDateString(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+const saveUsage = (month: string, rows: readonly UsageRow[]): void => {
+  const link = document.createElement('a');
+  const { from, to } = monthOf(month);
+  link.href = `/studio/api/v2/usage/csv?${new URLSearchParams({ from, to, by: 'tenant' })}`;
+  link.download = `usage-${month}.csv`;
+  if (rows.length > 0) link.click();
+};
+
+const counted = (title: string, of: (row: UsageRow) => number): Column<UsageRow> => ({
+  ...{ title, isNumber: true },
+  of: (row) => whole(of(row)),
+  text: (row) => String(of(row)),
+});
+
+const isErased = (clientId: string | null): boolean => clientId?.startsWith('erased:') === true;
+
+const usedColumns: readonly Column<UsageRow>[] = [
+  {
+    title: 'Tenant',
+    of: ({ clientId = null }) => (isErased(clientId) ? 'erased tenant' : tenantOf({ clientId })),
+    text: ({ clientId = null }) => (isErased(clientId) ? 'erased tenant' : tenantTextOf({ clientId })),
+  },
+  counted('Users', ({ users }) => users),
+  counted('Logins', ({ logins }) => logins),
+  counted('Tokens', ({ mints }) => mints),
+  counted('Queries', ({ sourceQueries }) => sourceQueries),
+  { title: 'Time of databases', of: ({ ms }) => inSeconds(ms), text: ({ ms }) => String(ms), isNumber: true },
+  counted('Kept answers', ({ keptAnswers }) => keptAnswers),
+  counted('Rows', ({ rows }) => rows),
+  counted('Files', ({ exports }) => exports),
+  counted('Mails', ({ mails }) => mails),
+  counted('Model tokens', ({ modelTokens }) => modelTokens),
 ];
 
 const useColumns: readonly Column<Row>[] = [

@@ -1,0 +1,88 @@
+/** What is counted of the use of an installation, and for whom. Counts say nothing of a row. */
+
+/** What is counted. `ms`: the time of databases. `rows`: of answers, kept ones too. */
+export const usageNames = [
+  'logins',
+  'mints',
+  'sourceQueries',
+  'keptAnswers',
+  'failedAnswers',
+  'rows',
+  'ms',
+  'exports',
+  'mails',
+  'modelTokens',
+] as const;
+
+export type UsageName = (typeof usageNames)[number];
+export type UsageCounts = Readonly<Record<UsageName, number>>;
+
+/** Where something was used. Null: on none. */
+export type UsedOn = { readonly dashboardId: string | null; readonly metricId: string | null };
+
+export type UsedBy = {
+  readonly dataAppId: string;
+  /** Null: a data app without tenants. */
+  readonly clientId: string | null;
+  /** Null: nobody that is known by a name. */
+  readonly userIdentifier: string | null;
+};
+
+export type CountUse = {
+  /** Counts in memory. It is stored within a second. */
+  readonly add: (of: UsedBy & UsedOn, counts: Partial<UsageCounts>) => void;
+  /** Resolves when everything that was added before is stored, or could not be stored now and is kept. Never rejects. */
+  readonly stored: () => Promise<void>;
+};
+
+/** Counts what one request costs, for the caller of that request. */
+export type RequestUse = {
+  readonly add: (on: UsedOn, counts: Partial<UsageCounts>) => void;
+  readonly stored: CountUse['stored'];
+};
+
+/** Counts nothing. */
+export const noUse: CountUse = { add: () => {}, stored: async () => {} };
+
+/** The steps of time by which use can be told. All are of UTC. */
+export const usageSteps = ['hour', 'day', 'month'] as const;
+export type UsageStep = (typeof usageSteps)[number];
+
+/** What use can be told apart by. A user appears under a pseudonym. */
+export const usageGroups = ['dataApp', 'tenant', 'user', 'dashboard', 'metric'] as const;
+export type UsageGroup = (typeof usageGroups)[number];
+
+export type UsageQuestion = {
+  readonly from: Date;
+  /** Exclusive. */
+  readonly to: Date;
+  /** Null: the whole time in one. */
+  readonly step: UsageStep | null;
+  readonly by: readonly UsageGroup[];
+  readonly dataAppId?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** The most rows. */
+  readonly limit: number;
+};
+
+/** A field of a group that was not asked for is left out. Null: none, as for a data app without tenants. */
+export type UsageRow = UsageCounts & {
+  readonly at: Date | null;
+  readonly dataAppId?: string;
+  readonly clientId?: string | null;
+  readonly user?: string | null;
+  readonly dashboardId?: string | null;
+  readonly metricId?: string | null;
+  /** Users who had a token in this time. */
+  readonly users: number;
+};
+
+/** The most rows of one answer. */
+export const mostUsageRows = 10_000;
+
+/** As it is told, with names of data apps in place of their ids. Null: the data app was deleted. */
+export type ToldUsage = {
+  readonly rows: readonly (Omit<UsageRow, 'dataAppId'> & { readonly dataAppName?: string | null })[];
+  /** Whether rows are missing. */
+  readonly isTruncated: boolean;
+};

@@ -1,0 +1,168 @@
+/** What was used, in sums by hour. An empty text in a key stands for none. */
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import {
+  type UsageCounts,
+  type UsageGroup,
+  type UsageName,
+  type UsageQuestion,
+  type UsageRow,
+  usageNames,
+} from '../../model/usage.js';
+import { inTransaction } from './query.js';
+import type { Tables } from './tables.js';
+
+/** Sums of one hour. `person`: the pseudonym of a user. */
+export type UsageSum = UsageCounts & {
+  readonly at: Date;
+  readonly dataAppId: string;
+  readonly clientId: string;
+  readonly person: string;
+  readonly dashboardId: string;
+  readonly metricId: string;
+};
+
+/** `number` rises with each batch of a writer. The same batch again changes nothing. */
+export type UsageBatch = { readonly writer: string; readonly number: number; readonly sums: readonly UsageSum[] };
+
+const columns: Readonly<Record<UsageName, string>> = {
+  logins: 'logins',
+  mints: 'mints',
+  sourceQueries: 'source_queries',
+  keptAnswers: 'kept_answers',
+  failedAnswers: 'failed_answers',
+  rows: 'rows',
+  ms: 'ms',
+  exports: 'exports',
+  mails: 'mails',
+  modelTokens: 'model_tokens',
+};
+
+const keys = ['data_app_id', 'client_id', 'at', 'person', 'dashboard_id', 'metric_id'];
+const counts = usageNames.map((name) => columns[name]);
+const list = (names: readonly string[], write: (name: string) => string = (name) => name) =>
+  sql.raw(names.map(write).join(', '));
+
+/** Adds to what is there. */
+const adding = sql`on conflict (${list(keys)}) do update set ${list(counts, (name) => `${name} = usage.${name} + excluded.${name}`)}`;
+const summed = list(counts, (name) => `sum(${name})`);
+
+/** What stands for an erased tenant: it says nothing of the tenant once the erasure's salt is gone. */
+const erasedName = (digest: string): RawBuilder<string> => sql.raw(`'erased:' || left(${digest}, 16)`);
+
+const groupColumns: Readonly<Record<UsageGroup, { readonly field: keyof UsageRow; readonly column: string }>> = {
+  dataApp: { field: 'dataAppId', column: 'data_app_id' },
+  tenant: { field: 'clientId', column: 'client_id' },
+  user: { field: 'user', column: 'person' },
+  dashboard: { field: 'dashboardId', column: 'dashboard_id' },
+  metric: { field: 'metricId', column: 'metric_id' },
+};
+
+const read = async (
+  db: Kysely<Tables>,
+  { from, to, step, by, dataAppId, clientId, limit }: UsageQuestion,
+): Promise<readonly UsageRow[]> => {
+  const at = step === null ? sql`null::timestamptz` : sql`date_trunc(${sql.lit(step)}, at, 'UTC')`;
+  const groups = by.map((name) => groupColumns[name]);
+  const fields = groups.map(({ field, column }) => sql`nullif(${sql.ref(column)}, '') as ${sql.ref(field)}`);
+  const sums = usageNames.map((name) => sql`sum(${sql.ref(columns[name])})::float8 as ${sql.ref(name)}`);
+  const { rows } = await sql<UsageRow>`
+    select ${sql.join([sql`${at} as at`, ...fields, ...sums])},
+      count(distinct person) filter (where person <> '' and (mints > 0 or logins > 0))::float8 as users
+    from guestlist.usage
+    where at >= ${from} and at < ${to}
+      and (${dataAppId ?? null}::text is null or data_app_id = ${dataAppId ?? null})
+      and (${clientId ?? null}::text is null or client_id = ${clientId ?? null})
+    group by ${sql.join([sql`1`, ...groups.map((_, index) => sql.lit(index + 2))])}
+    order by 1, sum(source_queries + kept_answers) desc, ${sql.join([sql`1`, ...groups.map((_, index) => sql.lit(index + 2))])}
+    limit ${limit}`.execute(db);
+  return rows;
+};
+
+const add = (db: Kysely<Tables>, { writer, number, sums }: UsageBatch): Promise<void> =>
+  inTransaction(db, async (transaction) => {
+    const dataApps = [...new Set(sums.map(({ dataAppId }) => dataAppId))];
+    // An erasure locks the data app: it is then either over, and found below, or finds these rows.
+    await transaction
+      .selectFrom('data_apps')
+      .select('id')
+      .where('id', 'in', dataApps)
+      .orderBy('id')
+      .forKeyShare()
+      .execute();
+    const given = JSON.stringify(
+      sums.map(({ at, dataAppId, clientId, person, dashboardId, metricId, ...rest }) => ({
+        ...{ at, person, data_app_id: dataAppId, client_id: clientId, dashboard_id: dashboardId, metric_id: metricId },
+        ...Object.fromEntries(usageNames.map((name) => [columns[name], Math.round(rest[name])])),
+      })),
+    );
+    await sql`
+      with fresh as (
+        insert into guestlist.usage_writers as known (writer, batch, at) values (${writer}, ${number}, now())
+        on conflict (writer) do update set batch = excluded.batch, at = now() where known.batch < excluded.batch
+        returning writer
+      ), given as (
+        select * from jsonb_to_recordset(${given}::jsonb) as entry(
+          at timestamptz, data_app_id text, client_id text, person text, dashboard_id text, metric_id text,
+          ${list(counts, (name) => `${name} bigint`)}
+        )
+      ), named as (
+        select ${list(counts)}, given.data_app_id, given.at, coalesce(erased.name, client_id) as client_id,
+          ${list(['person', 'dashboard_id', 'metric_id'], (name) => `case when erased.name is null then ${name} else '' end as ${name}`)}
+        from given left join lateral (
+          select ${erasedName('digest')} as name from guestlist.client_erasures
+          where client_erasures.data_app_id = given.data_app_id and erased_at > now() - interval '1 minute'
+            and digest = encode(sha256(convert_to(salt || given.client_id, 'UTF8')), 'hex')
+          order by number desc limit 1
+        ) as erased on true
+      )
+      insert into guestlist.usage as usage (${list([...keys, ...counts])})
+      select ${list(keys)}, ${summed} from named where exists (select from fresh)
+      group by ${list(keys)} order by ${list(keys)}
+      ${adding}`.execute(transaction);
+  });
+
+/**
+ * Keeps the sums of an erased tenant, without its name, its users and its dashboards. Runs in the erasure's transaction,
+ * after the erasure was counted.
+ */
+export const forgetUsageOf = async (
+  transaction: Kysely<Tables>,
+  dataAppId: string,
+  clientId: string,
+  digest: RawBuilder<string>,
+): Promise<void> => {
+  await sql`
+    with gone as (
+      delete from guestlist.usage where data_app_id = ${dataAppId} and client_id = ${clientId} returning *
+    ), erased as (
+      select ${erasedName('digest')} as name from guestlist.client_erasures
+      where data_app_id = ${dataAppId} and digest = ${digest} order by number desc limit 1
+    )
+    insert into guestlist.usage as usage (${list([...keys, ...counts])})
+    select data_app_id, erased.name, at, '', '', '', ${summed} from gone, erased group by data_app_id, erased.name, at
+    ${adding}`.execute(transaction);
+};
+
+/** Hours before `days` become days, and what is before `end` is deleted. */
+const age = (db: Kysely<Tables>, { days, end }: { readonly days: Date; readonly end: Date }): Promise<void> =>
+  inTransaction(db, async (transaction) => {
+    await sql`delete from guestlist.usage where at < ${end}`.execute(transaction);
+    await sql`
+      with gone as (
+        delete from guestlist.usage where at < ${days} and at <> date_trunc('day', at, 'UTC') returning *
+      )
+      insert into guestlist.usage as usage (${list([...keys, ...counts])})
+      select ${list(keys, (name) => (name === 'at' ? "date_trunc('day', at, 'UTC')" : name))}, ${summed}
+      from gone group by 1, 2, 3, 4, 5, 6 ${adding}`.execute(transaction);
+    await sql`delete from guestlist.usage_writers where at < now() - interval '1 day'`.execute(transaction);
+  });
+
+export const createUsageStore = (db: Kysely<Tables>) => ({
+  /** Adds the sums, once for each batch. A tenant that was erased meanwhile is not named. */
+  add: (batch: UsageBatch) => add(db, batch),
+  /** Returns the sums of the time, the earliest first, and those who asked most first. */
+  read: (question: UsageQuestion) => read(db, question),
+  age: (limits: { readonly days: Date; readonly end: Date }) => age(db, limits),
+});
+
+export type UsageStore = ReturnType<typeof createUsageStore>;
