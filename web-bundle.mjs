@@ -44,8 +44,23 @@ const litOfScript = {
   },
 };
 
-const bundle = async (input, output) => {
-  const bundled = await rolldown({ platform: 'browser', cwd: root, ...input });
+/** Style sheets without comments, and with one blank where there are several. The minifier takes them for texts. */
+const tightStyles = {
+  name: 'tight-styles',
+  transform: {
+    filter: { id: /src[\\/]web[\\/].*\.ts$/ },
+    handler: (code) =>
+      code.replaceAll(/\bcss`[^`]*`/g, (sheet) =>
+        sheet
+          .replaceAll(/\/\*.*?\*\//gs, '')
+          .replaceAll(/\s+/g, ' ')
+          .replaceAll(/ ?([{};]) ?/g, '$1'),
+      ),
+  },
+};
+
+const bundle = async ({ plugins, ...input }, output) => {
+  const bundled = await rolldown({ platform: 'browser', cwd: root, plugins: [tightStyles, ...plugins], ...input });
   const { output: chunks } = await bundled.write({ format: 'esm', minify: true, ...output });
   await bundled.close();
   return chunks;

@@ -97,13 +97,32 @@ describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_00
     expect(await page.locator('guestlist-dashboard .root').getAttribute('dir')).toBe('rtl');
   });
 
-  it('follows the theme of the page, and the system only where the page has none', async () => {
+  it('follows the theme of the page, and a page without one in what it draws behind the element', async () => {
     await show();
     expect(await isDark()).toBe(false);
     await page.emulateMedia({ colorScheme: 'dark' });
-    await until(isDark).toBe(true);
+    const style = (of: string, value: string) => `document.querySelector('${of}').style.cssText = '${value}'`;
+    const meta = 'document.head.insertAdjacentHTML(\'beforeend\', \'<meta name="color-scheme" content="dark">\')';
     for (const [script, dark] of [
-      ["document.documentElement.dataset.theme = 'light'", false],
+      [style('html', 'color-scheme: light dark'), true],
+      // A page that says nothing is white.
+      [style('html', ''), false],
+      [style('html', 'color-scheme: light dark'), true],
+      [style('body', 'background: #fff'), false],
+      [style('body', 'background: #16181d'), true],
+      [style('main', 'background: rgb(255 255 255 / 90%)'), false],
+      [style('main', 'background: rgb(255 255 255 / 10%)'), true],
+      [style('main', 'background: oklch(0.97 0.01 250)'), false],
+      [style('main', 'background: color(display-p3 0.1 0.1 0.2)'), true],
+      [style('main', 'background: lab(90 0 0)'), false],
+      [style('main', ''), true],
+      [style('body', 'background: #fff; transition: background-color 0.2s'), false],
+      [style('body', 'background: #16181d; transition: background-color 0.2s'), true],
+      [style('body', 'background: #fff'), false],
+      [style('body', ''), true],
+      [style('html', ''), false],
+      [`${meta}; ${style('html', 'margin: 0')}`, true],
+      [`document.querySelector('meta[name=color-scheme]').remove(); ${style('html', '')}`, false],
       ["document.documentElement.dataset.theme = 'dark'", true],
       ["document.body.className = 'light'", false],
       ["document.querySelector('main').style.colorScheme = 'dark'", true],

@@ -174,13 +174,12 @@ describe.skipIf(!hasChromium())('each page, wide and narrow, light and dark', { 
     await context.close();
   });
 
-  // In the light theme alone: the page of this host is white.
   test.each(locales)('a dashboard of forty cards with long names, in %s', async (language) => {
     const token = await openForty(product, language);
     const host = await startHostPage(
       product.url,
       () =>
-        `<main><h1>Numbers</h1><guestlist-dashboard token="${token}" service-url="${product.url}" dashboard-id="forty-${language}--LAX" theme="light" language="${language}"></guestlist-dashboard></main>`,
+        `<main><h1>Numbers</h1><guestlist-dashboard token="${token}" service-url="${product.url}" dashboard-id="forty-${language}--LAX" language="${language}"></guestlist-dashboard></main>`,
     );
     const { context, page } = await open('en-US');
     await page.goto(host.url);

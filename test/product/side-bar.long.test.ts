@@ -104,6 +104,7 @@ describe.skipIf(!hasChromium())('the side bar', { timeout: 180_000 }, () => {
 
   test.each([
     ['narrow', { viewport: { width: 390, height: 844 } }],
+    ['dark', { colorScheme: 'dark' }],
     ['arabic', { language: 'ar' }],
     ['narrow-arabic', { language: 'ar', viewport: { width: 390, height: 844 } }],
   ] as const)('has no fault of accessibility, %s', async (name, options) => {

@@ -269,7 +269,7 @@ export class FilterBar extends LitElement {
       case 'boolean':
         return this.#choice(filter, value);
       case 'string':
-        return html`<guestlist-multi-select exportparts=${exported}
+        return html`<guestlist-multi-select part="filter" exportparts=${exported}
           .label=${titleOf(filter)}
           .format=${this.format}
           .values=${stringsIn(value)}
@@ -283,7 +283,7 @@ export class FilterBar extends LitElement {
   }
 
   #dates(filter: GuestFilter, value: FilterValue | undefined): TemplateResult {
-    return html`<guestlist-dates exportparts=${exported}
+    return html`<guestlist-dates part="filter" exportparts=${exported}
       .label=${titleOf(filter)}
       .format=${this.format}
       .value=${value}

@@ -81,7 +81,7 @@ export abstract class PanelControl extends LitElement {
     return html`<div class="anchor" @keydown=${this.#keydown} @focusout=${this.#leave}>
       <span class="label" id="label">${this.label}</span>
       <button
-        class="button" part="button"
+        class="button" part="button control"
         type="button"
         aria-haspopup=${opens}
         aria-expanded=${this.isOpen ? 'true' : 'false'}
