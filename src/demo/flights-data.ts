@@ -83,6 +83,7 @@ export const prepareFlightsData = (
       until: (signal) => reads(engine.until(signal)),
       check: afterwards(engine.check),
       statement: afterwards(engine.statement),
+      asSql: afterwards(engine.asSql),
       countRepeats: afterwards(engine.countRepeats),
       tenantNames: afterwards(engine.tenantNames),
       introspect: afterwards(engine.introspect),

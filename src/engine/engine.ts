@@ -4,6 +4,7 @@
  * driver's error text to a caller.
  */
 import type { Epoch } from '../model/brand.js';
+import { refuseAsSql } from '../model/dashboard/as-sql.js';
 import type { MetricDefinition } from '../model/dashboard/metric.js';
 import type { Scalar } from '../model/filter/filter.js';
 import type {
@@ -34,8 +35,9 @@ import { usualLimits } from './connections/limits.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './datasources/databases.js';
 import type { Statement } from './dialect/dialect.js';
 import { refuseQuery } from './dialect/refuse.js';
+import { metricAsSql } from './prepare/as-sql.js';
 import { createPlanCache, type PlanCache } from './prepare/plan-cache.js';
-import { type AnyAsk, prepare, type RunScoped } from './prepare/prepare.js';
+import { type AnyAsk, type Preparing, prepare, type RunScoped } from './prepare/prepare.js';
 import type { Prepared } from './prepare/prepared.js';
 import { createCountRepeats } from './repeats.js';
 import { createRows, type Rows, type RowsOptions } from './rows.js';
@@ -82,6 +84,7 @@ export const createEngine = (options: EngineOptions): Engine => {
     until,
     check: createCheck(parts),
     statement: createStatement(parts),
+    asSql: createAsSql(parts),
     countRepeats: createCountRepeats(databases, log),
     tenantNames: createTenantNames(databases, log),
     introspect: databases.introspect,
@@ -199,33 +202,35 @@ const withoutCounting = (definition: MetricDefinition): MetricDefinition =>
         ),
       };
 
+type Placed = Pick<MetricQuestion, 'datasource' | 'datamart' | 'tenant'>;
+
+/** Opens the database of the question, and reads no row. */
+const atDatabase = <R>(
+  { databases, limits, log, maskKeyOf }: Parts,
+  question: Placed,
+  signal: RequestSignal,
+  work: (database: Database, preparing: Preparing) => Promise<R>,
+): Promise<R> => {
+  const { requestId } = signal;
+  const preparing = { signal, maxBytes: limits.answerBytes, requestId, isWritten: true, maskKeyOf };
+  const logged = { requestId, tenant: loggedTenant(question.tenant) };
+  const use = (database: Database): Promise<R> => work(database, preparing);
+  const gone = () => logGone(log, question, requestId);
+  return refuseAborted(signal, gone, () => databases.use(question.datasource, clientDatabaseOf(question), use, logged));
+};
+
 /** Prepares the statement like any query, reads no row, and passes it to `use`. */
 const withStatement = <R>(
   parts: Parts,
   ask: AnyAsk,
   signal: RequestSignal,
   use: (database: Database, prepared: Prepared, running: Running) => Promise<R>,
-): Promise<R> => {
-  const { databases, limits, log, maskKeyOf } = parts;
-  const { question } = ask;
-  const { requestId } = signal;
-  const running: Running = { signal, maxBytes: limits.answerBytes, requestId };
-  const work = async (database: Database): Promise<R> => {
-    const place = { ...parts, database };
-    const prepared = await prepare(
-      database,
-      ask,
-      { ...running, isWritten: true, maskKeyOf },
-      runOf(place, question, running),
-    );
-    return use(database, prepared, running);
-  };
-  const logged = { requestId, tenant: loggedTenant(question.tenant) };
-  const gone = () => logGone(log, question, requestId);
-  return refuseAborted(signal, gone, () =>
-    databases.use(question.datasource, clientDatabaseOf(question), work, logged),
-  );
-};
+): Promise<R> =>
+  atDatabase(parts, ask.question, signal, async (database, preparing) => {
+    const running: Running = { signal, maxBytes: preparing.maxBytes, requestId: signal.requestId };
+    const runScoped = runOf({ ...parts, database }, ask.question, running);
+    return use(database, await prepare(database, ask, preparing, runScoped), running);
+  });
 
 /** Types are the same on every day. */
 const anyDay = '2000-01-01';
@@ -252,6 +257,15 @@ const createStatement =
       sql: compiled.page.sql,
       columns: written,
     }));
+  };
+
+const createAsSql =
+  (parts: Parts): Engine['asSql'] =>
+  async ({ definition, ...asked }, signal) => {
+    if (definition.kind === 'sql') return refuseAsSql('it is in SQL already');
+    return atDatabase(parts, asked, signal, (database, preparing) =>
+      metricAsSql(database, { ...asked, definition }, preparing),
+    );
   };
 
 /** Marks an answer that was cut at a limit the caller did not set. */

@@ -169,6 +169,7 @@ const ownReasons = [
   'metric-left-its-dashboard',
   'metric-list-outdated',
   'metric-needs-hidden-column',
+  'metric-not-in-sql',
   'metric-not-known',
   'metric-not-on-dashboard',
   'metric-of-another-user',

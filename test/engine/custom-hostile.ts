@@ -267,7 +267,8 @@ export const own: Readonly<
           "json_value('{}', '$')",
           'array_agg(delay variadic array[1])',
           'xmlelement(name x)',
-          'delay collate "C"',
+          'origin collate "und-x-icu"',
+          'origin collate main."C"',
         ],
         ...[
           '(flights).delay',
@@ -340,7 +341,7 @@ export const own: Readonly<
       ...[
         "'x'::regclass",
         "('x'::text).upper",
-        'delay collate "C"',
+        'origin collate "und-x-icu"',
         "pg_read_file('x')",
         'delay::main.mine',
         "concat(variadic array['a'])",

@@ -108,6 +108,7 @@ export const forMysql: readonly string[] = [
   'SELECT id FROM flights WHERE delay <=> NULL OR delay <=> 5',
   'SELECT id FROM flights WHERE (delay > 0) IS TRUE AND (delay = 7) IS NOT TRUE ORDER BY id',
   "SELECT id FROM flights WHERE carrier COLLATE utf8mb4_bin = 'AA' ORDER BY id",
+  "SELECT id FROM flights WHERE CONVERT(carrier USING utf8mb4) COLLATE utf8mb4_bin = CAST('AA' AS CHAR CHARACTER SET utf8mb4) ORDER BY id",
   'SELECT f.id FROM flights f JOIN airports a ON a.code = f.origin WHERE EXISTS (SELECT 1 FROM airports b WHERE b.code = f.origin AND b.state = a.state) ORDER BY f.id',
   "SELECT id FROM flights WHERE carrier = 'AA' UNION ALL SELECT id FROM flights WHERE delay > 30 ORDER BY id LIMIT 3",
   '(SELECT id FROM flights ORDER BY delay DESC LIMIT 1) UNION ALL (SELECT id FROM flights ORDER BY delay LIMIT 1)',

@@ -53,6 +53,7 @@ const engine: Engine = {
   stream: never,
   check: never,
   statement: never,
+  asSql: never,
   countRepeats: never,
   tenantNames: never,
   until: () => engine,

@@ -50,16 +50,16 @@ export const prepare = (
 };
 
 /** Hides the columns that `through` does not name from every question. For a guest, the token's rules did so already. */
-const withReadableColumns = (ask: AnyAsk): AnyAsk => {
+export const withReadableColumns = <Asked extends AnyAsk>(ask: Asked): Asked => {
   const { datamart } = ask.question;
   const ruled = datamart.ruled === undefined ? withColumnRules(datamart, noColumnRules) : datamart;
-  return ruled === datamart ? ask : ({ ...ask, question: { ...ask.question, datamart: ruled } } as AnyAsk);
+  return ruled === datamart ? ask : ({ ...ask, question: { ...ask.question, datamart: ruled } } as Asked);
 };
 
 /** Relative periods become days. Statements, and so the keys of cached rows, have these days. */
 const datedAsk = (ask: AnyAsk): AnyAsk => ({ ...ask, question: datedQuestion(ask.question) }) as AnyAsk;
 
-const contextOf = (
+export const contextOf = (
   database: Database,
   question: MetricQuestion | OptionsQuestion,
   { isWritten, maxBytes, maskKeyOf }: Pick<Preparing, 'isWritten' | 'maxBytes' | 'maskKeyOf'>,

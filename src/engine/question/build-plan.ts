@@ -1,6 +1,7 @@
+import { sortOf } from '../../model/dashboard/as-sql.js';
 import type { Aggregate, Sort, VisualDefinition } from '../../model/dashboard/metric.js';
 import { othersFaults } from '../../model/dashboard/others.js';
-import { type ColumnRef, findColumn, qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
+import { type ColumnRef, qualifiedName, sameTable, type TableRef } from '../../model/datamart/datamart.js';
 import type { MetricQuestion, OptionsQuestion } from '../../model/query/engine.js';
 import type { Column } from '../dialect/dialect.js';
 import { refuseQuery, refuseUnknown } from '../dialect/refuse.js';
@@ -59,7 +60,11 @@ const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan 
     ...rowsOf(rows, columns),
     output: { kind: 'group', columns, search: null },
     having: resolved.having,
-    order: orderBy(sortOf(resolved, question), columns, dimensions.length),
+    order: orderBy(
+      sortOf(question.definition, question.sort ?? question.definition.sort, resolved.datamart),
+      columns,
+      dimensions.length,
+    ),
     page: resolved.page,
   };
   return question.definition.others === true ? withOthers(plan, question.definition) : plan;
@@ -96,16 +101,6 @@ const moved =
   (first: number) =>
   (item: Plan['order'][number]): Plan['order'][number] =>
     item.output < first ? item : { ...item, output: item.output + 1 };
-
-/** The question's sort, else the metric's, else the default sort of the dimensions' columns in the datamart. */
-const sortOf = ({ dimensions, datamart }: Resolved, { sort, definition }: MetricQuestion): readonly Sort[] => {
-  const chosen = sort ?? definition.sort;
-  if (chosen.length > 0) return chosen;
-  return dimensions.flatMap(({ name, column }) => {
-    const direction = findColumn(datamart, column.ref)?.defaultSort;
-    return direction == null ? [] : [{ name, direction }];
-  });
-};
 
 /** Orders by every column that can be compared, so a page holds the same rows each time. */
 const planUnderlying = (resolved: Resolved, question: Visual<MetricQuestion>): Plan => {

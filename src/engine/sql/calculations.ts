@@ -16,16 +16,17 @@ export const calculatedSql = (dialect: Dialect, { having, output }: TenantScoped
   );
   if (having === null && calculations.length === 0) return groups;
   const columns = [sql`${sql.id('gl_groups')}.*`, ...calculations];
-  const where = having === null ? sql`` : sql` WHERE ${havingSql(dialect, having)}`;
+  const where = having === null ? sql`` : sql` WHERE ${havingSql(dialect, having, outputSql)}`;
   return sql`SELECT ${sql.join(columns)} FROM (${groups}) AS ${sql.id('gl_groups')}${where}`;
 };
 
-const havingSql = (dialect: Dialect, having: Having): Sql =>
+/** `write` writes the output column at a position. */
+export const havingSql = (dialect: Dialect, having: Having, write: (output: number) => Sql): Sql =>
   having.kind === 'test'
-    ? predicateSql(dialect, outputSql(having.output), having.type, having.predicate)
+    ? predicateSql(dialect, write(having.output), having.type, having.predicate)
     : groupSql(
         having.kind,
-        having.items.map((item) => havingSql(dialect, item)),
+        having.items.map((item) => havingSql(dialect, item, write)),
       );
 
 const calculationSql = (dialect: Dialect, calculation: Calculated): Sql => {

@@ -7,15 +7,20 @@ import { fieldSql, leafName, rawSql } from './expressions.js';
 import { columnPredicateSql } from './predicates.js';
 import { semiJoinOf } from './semi-joins.js';
 
+/** Writes a leaf where FROM reads it. */
+export type RelationOf = (leaf: number) => Sql;
+
+const byName: RelationOf = (leaf) => sql.id(leafName(leaf));
+
 /** Writes FROM, the joins and all conditions of a plan. */
 export const fromSql = (dialect: Dialect, plan: TenantScopedPlan): Sql => {
   const joins = plan.joins.map((join) => sql` ${joinSql(dialect, join)}`);
   return sql`${sql.id(leafName(0))}${sql.join(joins, sql``)}${whereSql(dialect, plan)}`;
 };
 
-const joinSql = (dialect: Dialect, { kind, near, far }: Join): Sql => {
+export const joinSql = (dialect: Dialect, { kind, near, far }: Join, relationOf = byName): Sql => {
   if (kind === 'FULL JOIN') assertHas(dialect, 'hasFullJoin');
-  return sql`${joinKeyword(kind)} ${sql.id(leafName(far.leaf))} ON ${matchSql(dialect, near, far)}`;
+  return sql`${joinKeyword(kind)} ${relationOf(far.leaf)} ON ${matchSql(dialect, near, far)}`;
 };
 
 const matchSql = (dialect: Dialect, near: Field, far: Field): Sql => dialect.join(sideOf(near), sideOf(far));
@@ -40,7 +45,7 @@ const joinKeyword = (kind: Join['kind']): Sql => {
 const whereSql = (dialect: Dialect, { tests, semiJoins, where, output }: TenantScopedPlan): Sql => {
   const conditions = [
     ...tests.map((test) => testSql(dialect, test)),
-    ...semiJoins.map((semiJoin) => semiJoinSql(dialect, semiJoin)),
+    ...semiJoins.map((semiJoin) => semiJoinSql(dialect, semiJoin, byName)),
     ...(where === null ? [] : [treeSql(dialect, where)]),
     ...optionTests(dialect, output),
   ];
@@ -48,17 +53,17 @@ const whereSql = (dialect: Dialect, { tests, semiJoins, where, output }: TenantS
 };
 
 /** The tree has no NOT, so a test that is NULL passes no row. */
-const treeSql = (dialect: Dialect, where: Where): Sql => {
+export const treeSql = (dialect: Dialect, where: Where, relationOf = byName): Sql => {
   switch (where.kind) {
     case 'test':
       return testSql(dialect, where);
     case 'exists':
-      return semiJoinSql(dialect, where);
+      return semiJoinSql(dialect, where, relationOf);
     case 'all':
     case 'any':
       return groupSql(
         where.kind,
-        where.items.map((item) => treeSql(dialect, item)),
+        where.items.map((item) => treeSql(dialect, item, relationOf)),
       );
     default:
       return refuseUnknown('group of conditions', where);
@@ -68,12 +73,15 @@ const treeSql = (dialect: Dialect, where: Where): Sql => {
 export const groupSql = (kind: 'all' | 'any', items: readonly Sql[]): Sql =>
   sql`(${sql.join(items, kind === 'all' ? sql` AND ` : sql` OR `)})`;
 
-const semiJoinSql = (dialect: Dialect, { joins, tests, nested, isHidden }: SemiJoin): Sql =>
+const semiJoinSql = (dialect: Dialect, { joins, tests, nested, isHidden }: SemiJoin, relationOf: RelationOf): Sql =>
   withoutNames(isHidden, () =>
     semiJoinOf(
       dialect,
-      joins.map(({ near, far }) => ({ near: sideOf(near), far: sideOf(far), relation: sql.id(leafName(far.leaf)) })),
-      [...tests.map((test) => testSql(dialect, test)), ...nested.map((semiJoin) => semiJoinSql(dialect, semiJoin))],
+      joins.map(({ near, far }) => ({ near: sideOf(near), far: sideOf(far), relation: relationOf(far.leaf) })),
+      [
+        ...tests.map((test) => testSql(dialect, test)),
+        ...nested.map((semiJoin) => semiJoinSql(dialect, semiJoin, relationOf)),
+      ],
     ),
   );
 

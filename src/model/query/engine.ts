@@ -1,6 +1,6 @@
 /** The query engine as the use cases need it: a question about a metric, and its rows. src/engine implements it. */
 import type { Epoch } from '../brand.js';
-import type { MetricDefinition, Sort } from '../dashboard/metric.js';
+import type { MetricDefinition, Sort, SqlDefinition } from '../dashboard/metric.js';
 import type { ColumnNumbers, ColumnRef, Datamart, TableRef } from '../datamart/datamart.js';
 import type { ColumnDates } from '../datamart/dates.js';
 import type { ClientDatabases, SourceTable } from '../datamart/source-schema.js';
@@ -59,6 +59,12 @@ export type Engine = Reads & {
    * `query`.
    */
   readonly statement: (question: MetricQuestion, signal: RequestSignal) => Promise<WrittenStatement>;
+  /**
+   * Returns a metric in SQL that answers as this metric does. Its text holds what the definition says, and nothing of a
+   * tenant or a viewer: neither scope nor conditions. Reads no row. Throws METRIC_QUERY_ERROR for a metric that no SELECT
+   * says, with the reason `metric-not-in-sql`. Whether the text is allowed, only `statement` tells.
+   */
+  readonly asSql: (question: DefinedQuestion, signal: RequestSignal) => Promise<SqlDefinition>;
   /**
    * Returns the current tables of the datasource, ordered by schema and name. Later questions use them too.
    * `databases`: further databases of the server whose tables are returned, for servers where a database is a schema.
@@ -251,6 +257,9 @@ export type MetricQuestion = {
   readonly limit: number | null;
   readonly offset: number;
 };
+
+/** A metric without anything of its viewer. The tenant only says in which database the columns are looked up. */
+export type DefinedQuestion = Pick<MetricQuestion, 'datasource' | 'datamart' | 'tenant' | 'definition'>;
 
 export type TypeQuestion = Pick<MetricQuestion, 'datasource' | 'datamart' | 'tenant' | 'definition' | 'conditions'>;
 

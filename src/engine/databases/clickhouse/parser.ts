@@ -2,7 +2,7 @@ import { commonReserved, commonSuffixes, functionsOf, type Grammar, wordsOf } fr
 import { createParser } from '../../parsing/grammar/parser.js';
 import type { SqlParser } from '../../parsing/sql-parser.js';
 
-const aggregates = `any anyLast argMax argMin avg corr count covarPop covarSamp max median medianExact min quantile quantileExact
+const aggregates = `any anyLast argMax argMin avg corr count covarPop covarSamp max median medianExact min quantile quantileExact quantileExactInclusive
   stddevPop stddevSamp sum uniq uniqCombined uniqExact uniqHLL12 varPop varSamp`;
 
 /**
@@ -36,7 +36,12 @@ const functions = functionsOf(
       .join(' '),
     window: `cume_dist dense_rank first_value lag lagInFrame last_value lead leadInFrame nth_value ntile percent_rank rank row_number`,
   },
-  { unit: '', interval: '', bare: '', level: 'quantile quantileExact quantileIf quantileExactIf' },
+  {
+    unit: '',
+    interval: '',
+    bare: '',
+    level: 'quantile quantileExact quantileExactInclusive quantileIf quantileExactIf quantileExactInclusiveIf',
+  },
 );
 
 const plainTypes = `Bool Date Date32 DateTime Float32 Float64 Int8 Int16 Int32 Int64 Int128 Int256 String UInt8 UInt16 UInt32 UInt64 UInt128 UInt256

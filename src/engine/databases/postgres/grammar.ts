@@ -84,6 +84,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
   A_Indirection: { arg: 'nodes', indirection: { of: 'Indices' } },
   A_Indices: { is_slice: 'plain', lidx: 'nodes', uidx: 'nodes' },
   TypeCast: { arg: 'nodes', typeName: { of: 'TypeName' } },
+  CollateClause: { arg: 'nodes', collname: { of: 'Collation' } },
   SubLink: {
     subLinkType: oneOf('EXISTS_SUBLINK', 'ANY_SUBLINK', 'ALL_SUBLINK', 'EXPR_SUBLINK', 'ARRAY_SUBLINK'),
     ...{ testexpr: 'nodes', operName: { of: 'Operator' }, subselect: 'nodes' },
@@ -122,10 +123,16 @@ const checkOperator = (value: unknown): void => {
   if (more.length > 0 || !operators.has(name)) refuseSql(`an operator that is not allowed: ${name}`);
 };
 
+/** Byte by byte. Any other collation may be the work of a user of the database. */
+const checkCollation = (value: unknown): void => {
+  if (namesOf(value).join('.') !== 'C') refuseSql('a collation that is not allowed (only "C" is)');
+};
+
 /** Kinds with a rule of their own. `Function` is resolved while rewriting. */
 const rules: Readonly<Record<string, (value: unknown, depth: number) => void>> = {
   TypeName: checkType,
   Operator: checkOperator,
+  Collation: checkCollation,
   Function: () => undefined,
   Literal: (value) => assertLiteral(String((value as TreeNode).sval ?? '')),
   Indices: (value, depth) => {

@@ -321,8 +321,12 @@ const readCast: Special = (reader) => {
   return { kind: 'cast', of, type: readType(reader) };
 };
 
+/** As every text reaches us: no other character set is read. */
+const unicode = 'CHAR CHARACTER SET utf8mb4';
+
 const readConvert: Special = (reader) => {
   const of = readExpression(reader);
+  if (reader.has('collate') && reader.takeWords('USING UTF8MB4')) return { kind: 'cast', of, type: unicode };
   reader.expectSymbol(',');
   return { kind: 'cast', of, type: readType(reader) };
 };
@@ -334,6 +338,7 @@ const readType = (reader: Reader): string => {
   reader.next();
   if (type.name === 'Nullable') return `Nullable(${readNullable(reader)})`;
   if (/SIGNED$/.test(type.name)) reader.takeWords('INTEGER');
+  if (type.name === 'CHAR' && reader.takeWords('CHARACTER SET UTF8MB4')) return unicode;
   if (!reader.takeSymbol('(')) return type.name;
   const parameters = readList(reader, () => readCount(reader));
   reader.expectSymbol(')');
