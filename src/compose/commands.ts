@@ -40,7 +40,7 @@ import {
 import { listSchedules, pauseSchedule, resumeSchedule } from '../studio/schedules.js';
 import { searchCommand } from '../studio/search.js';
 import { listUploads } from '../studio/uploads.js';
-import { describeMetric, openView, previewMetric } from '../studio/view-commands.js';
+import { describeMetric, openView, previewMetric, turnMetricIntoSql } from '../studio/view-commands.js';
 
 export const gatewayCommands = [
   ...[exportAuditCommand, searchAudit, verifyAuditCommand, readExplanation],
@@ -69,7 +69,7 @@ export const studioCommands = [
   ...[readSystemCommand, listSlowQueries, readAnswerHistory, readPlan, listSigningKeys],
   ...[listSchedules, pauseSchedule, resumeSchedule],
   ...[listSessions, endSessions, createKey, rotateKey, searchCommand, listUploads],
-  ...[openView, previewMetric, describeMetric],
+  ...[openView, previewMetric, describeMetric, turnMetricIntoSql],
 ];
 
 type Command = (typeof gatewayCommands | typeof studioCommands)[number];

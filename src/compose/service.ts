@@ -19,6 +19,7 @@ import type { Log } from '../platform/logs/log.js';
 import type { Check } from '../platform/logs/readiness.js';
 import { closeAll } from '../platform/work/close-all.js';
 import { describeAuthoredMetric, previewAuthoredMetric } from '../service/dashboards/author-preview.js';
+import { turnIntoSql } from '../service/dashboards/turn-into-sql.js';
 import { purgeGuestTokens } from '../service/guest-tokens/guest-token-admin.js';
 import { createAuthenticate } from '../service/keys/authenticate.js';
 import { createLastUses, type LastUses } from '../service/keys/last-use.js';
@@ -56,6 +57,7 @@ export type Service = {
 export type Authoring = {
   readonly preview: ReturnType<typeof previewAuthoredMetric>;
   readonly describe: ReturnType<typeof describeAuthoredMetric>;
+  readonly turnIntoSql: ReturnType<typeof turnIntoSql>;
 };
 
 type ServiceParts = {
@@ -129,6 +131,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
 const createAuthoring = (deps: Parameters<typeof previewAuthoredMetric>[0]): Authoring => ({
   preview: previewAuthoredMetric(deps),
   describe: describeAuthoredMetric(deps),
+  turnIntoSql: turnIntoSql(deps),
 });
 
 /**

@@ -17,7 +17,7 @@ import { provisionTenantsCommand } from '../gateway/provision/commands.js';
 import { type ViewAs, viewAsInput, viewed } from '../gateway/view-as.js';
 import { canonicalJson } from '../model/canonical-json.js';
 import { definitionSqlParts } from '../model/dashboard/content-sql.js';
-import type { MetricDefinition } from '../model/dashboard/metric.js';
+import type { MetricDefinition, SqlDefinition } from '../model/dashboard/metric.js';
 import type { AuthorCaller } from '../model/guest/caller.js';
 import type { GuestQuery, MetricReply } from '../model/guest/view.js';
 import { nameInRecords } from '../model/person.js';
@@ -25,6 +25,7 @@ import type { ProposedOutput } from '../model/query/sql-outputs.js';
 import { Refusal } from '../model/refusal.js';
 import type { Authenticate } from '../platform/http/wire/admission.js';
 import { authoredMetric } from '../service/dashboards/contract/author-previews.js';
+import { sqlDefinition } from '../service/dashboards/contract/export.js';
 import { encodeReply, queryMetric } from '../service/metrics/contract.js';
 import { mayCall } from './access.js';
 import type { Views } from './views.js';
@@ -41,22 +42,29 @@ export const previewMetric = declareCommand('metric-preview', authoredMetric, qu
   reads: 'rows',
 });
 
+const proposedColumns = z
+  .array(
+    z.object({
+      name: z.string(),
+      dataType: z.enum(['date', 'number', 'string', 'boolean']),
+      use: z.enum(['dimension', 'measure']),
+    }),
+  )
+  .describe('Of a metric in SQL: its columns, and what each is proposed as.');
+
 /** Reads no row, so it needs no access to data. */
 export const describeMetric = declareCommand(
   'metric-statement',
   authoredMetric,
-  z.object({
-    sql: z.string(),
-    columns: z
-      .array(
-        z.object({
-          name: z.string(),
-          dataType: z.enum(['date', 'number', 'string', 'boolean']),
-          use: z.enum(['dimension', 'measure']),
-        }),
-      )
-      .describe('Of a metric in SQL: its columns, and what each is proposed as.'),
-  }),
+  z.object({ sql: z.string(), columns: proposedColumns }),
+  readBy('author'),
+);
+
+/** Reads no row, and answers nothing of the viewed user: the text is the same whoever is viewed. */
+export const turnMetricIntoSql = declareCommand(
+  'metric-to-sql',
+  authoredMetric,
+  z.object({ definition: sqlDefinition, columns: proposedColumns }),
   readBy('author'),
 );
 
@@ -65,13 +73,18 @@ type AuthoredMetric = Omit<GuestQuery, 'metricId' | 'dashboardId'> & {
   readonly definition: MetricDefinition;
 };
 type Described = { readonly sql: string; readonly columns: readonly ProposedOutput[] };
+type Turned = { readonly definition: SqlDefinition; readonly columns: readonly ProposedOutput[] };
 type Authored<R> = (caller: AuthorCaller, metric: AuthoredMetric, signal: AbortSignal) => Promise<R>;
 
 export type ViewParts = {
   readonly views: Views;
   readonly viewAs: ViewAs;
   readonly authenticate: Authenticate;
-  readonly authoring: { readonly preview: Authored<MetricReply>; readonly describe: Authored<Described> };
+  readonly authoring: {
+    readonly preview: Authored<MetricReply>;
+    readonly describe: Authored<Described>;
+    readonly turnIntoSql: Authored<Turned>;
+  };
   readonly audit: Audit;
 };
 
@@ -125,6 +138,10 @@ export const viewCommands = (parts: ViewParts): readonly AdminCommand[] => {
     adminCommand(describeMetric, async ({ view, ...metric }, by, signal) => {
       const { sql, columns } = await authoring.describe(await authorOf(parts, view, by), metric, signal);
       return { sql, columns: [...columns] };
+    }),
+    adminCommand(turnMetricIntoSql, async ({ view, ...metric }, by, signal) => {
+      const { definition, columns } = await authoring.turnIntoSql(await authorOf(parts, view, by), metric, signal);
+      return { definition: sqlDefinition.parse(definition), columns: [...columns] };
     }),
   ];
 };

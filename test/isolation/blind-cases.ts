@@ -166,6 +166,7 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'view-open': viewOfUser,
   'metric-preview': authored,
   'metric-statement': authored,
+  'metric-to-sql': authored,
   'studio-sessions-list': fc.constant({}),
   'studio-sessions-end': fc.constant({ issuer: 'nowhere', subject: 'nobody' }),
   'uploads-list': fc.constant({}),
@@ -397,7 +398,7 @@ export const anAsked: fc.Arbitrary<Asked> = fc.oneof(
     weight: 1,
     arbitrary: asked(
       'page',
-      fc.oneof(...['metric-preview', 'metric-statement'].map((one) => authored.map(asCommand(one)))),
+      fc.oneof(...['metric-preview', 'metric-statement', 'metric-to-sql'].map((one) => authored.map(asCommand(one)))),
     ),
   },
   { weight: 3, arbitrary: asked('view', anyOf(looked, '/studio/as')) },

@@ -329,7 +329,7 @@ test('every command answers what it declares, and nothing else', async () => {
   const measures = [{ name: 'Sales', aggregate: 'COUNT' }];
   const definition = { kind: 'visual', chart: { type: 'table' }, from: { schemaName: 'main', tableName: 'sales' } };
   const authored = { view, dashboardId: 'board--acme', definition: { ...definition, dimensions: [], measures } };
-  for (const name of ['metric-statement', 'metric-preview']) await run(name, authored);
+  for (const name of ['metric-statement', 'metric-to-sql', 'metric-preview']) await run(name, authored);
   const { slowest } = await run('list-slow-queries');
   await run('answer-history');
   await run('read-plan', { id: slowest[0].id });

@@ -850,7 +850,10 @@ describe('a view as a tenant’s user', () => {
 describe('a metric that an author writes', () => {
   const sql = { kind: 'sql', chart: { type: 'table' }, sql: 'SELECT 1 AS n', measures: [{ name: 'n' }] };
   const visual = { kind: 'visual', chart: { type: 'table' }, from: { schemaName: 'main', tableName: 'sales' } };
-  const paths = ['/studio/commands/metric-preview', '/studio/commands/metric-statement'] as const;
+  const paths = [
+    ...(['/studio/commands/metric-preview', '/studio/commands/metric-statement'] as const),
+    '/studio/commands/metric-to-sql',
+  ] as const;
   const viewOf = async (headers: Readonly<Record<string, string>>): Promise<string> => {
     const asked = JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } });
     const answer = await ask(headers, 'POST', '/studio/commands/view-open', asked);

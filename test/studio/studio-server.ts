@@ -339,6 +339,12 @@ export const startStudioServer = async (
         authored.push({ caller, definition });
         return { sql: 'SELECT $1', columns: [] };
       },
+      turnIntoSql: async (caller, { definition }) => {
+        authored.push({ caller, definition });
+        const { chart, filters, rlsVariables, sort, limit } = definition;
+        const texts = { sql: 'SELECT 1 AS n', dimensions: [], measures: [{ name: 'n' }] };
+        return { definition: { kind: 'sql', chart, filters, rlsVariables, sort, limit, ...texts }, columns: [] };
+      },
     },
   };
   const dataAppId = async () => {

@@ -22,9 +22,9 @@ import { openDashboard, questionFor } from '../guest/scope.js';
 import type { Store } from '../store/store.js';
 import { typeMessage } from './type-check.js';
 
-type Deps = {
+export type AuthoringDeps = {
   readonly store: Store;
-  readonly engine: Pick<Engine, 'until' | 'statement'>;
+  readonly engine: Pick<Engine, 'until' | 'statement' | 'asSql'>;
   readonly clock: Clock;
   readonly sqlRewriter: SqlRewriter;
 };
@@ -36,7 +36,7 @@ export type AuthoredMetric = Pick<GuestQuery, 'dashboardFilter' | 'metricFilter'
 
 /** Throws INVALID_REQUEST_BODY with a line for each of the first ten faults, which starts with the fault's JSON path. */
 const assertSound = async (
-  { sqlRewriter }: Deps,
+  { sqlRewriter }: AuthoringDeps,
   { datamart, datasource }: MetricQuestion,
   definition: MetricDefinition,
 ): Promise<void> => {
@@ -52,7 +52,11 @@ const assertSound = async (
 };
 
 /** A restriction that names metrics one by one would not bind one that is not saved, so its token is refused. */
-const open = async (deps: Deps, { grant }: AuthorCaller, { dashboardId, definition, ...asked }: AuthoredMetric) => {
+export const openAuthored = async (
+  deps: AuthoringDeps,
+  { grant }: AuthorCaller,
+  { dashboardId, definition, ...asked }: AuthoredMetric,
+) => {
   assertDefines(grant);
   const opened = await openDashboard(deps.store, grant, dashboardId);
   const metric = unsavedMetric(grant, opened, definition);
@@ -60,11 +64,11 @@ const open = async (deps: Deps, { grant }: AuthorCaller, { dashboardId, definiti
   const query = { metricId: metric.metricId, ...asked };
   const question = await questionFor(deps.store, grant, target, query, deps.clock.now());
   await assertSound(deps, question, definition);
-  return { metric, question };
+  return { metric, question, dashboard: opened.dashboard };
 };
 
 /** The database's refusal in words for who wrote the metric. */
-const explained = <R>(work: Promise<R>): Promise<R> =>
+export const explained = <R>(work: Promise<R>): Promise<R> =>
   work.catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;
     throw new Refusal(error.code, typeMessage(error), { reason: error.reason, cause: error });
@@ -72,10 +76,10 @@ const explained = <R>(work: Promise<R>): Promise<R> =>
 
 /** Returns the answer. Stores nothing. */
 export const previewAuthoredMetric =
-  (deps: Deps) =>
+  (deps: AuthoringDeps) =>
   async (caller: AuthorCaller, command: AuthoredMetric, signal: AbortSignal): Promise<MetricReply> => {
     const startedMs = deps.clock.now().getTime();
-    const { metric, question } = await open(deps, caller, command);
+    const { metric, question } = await openAuthored(deps, caller, command);
     const answer = await explained(withCourse(deps.engine.until(signal).query)(question));
     return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - startedMs };
   };
@@ -85,9 +89,9 @@ export type DescribedMetric = { readonly sql: string; readonly columns: readonly
 
 /** Returns the statement that `previewAuthoredMetric` would run, with placeholders for values. Reads no row. */
 export const describeAuthoredMetric =
-  (deps: Deps) =>
+  (deps: AuthoringDeps) =>
   async (caller: AuthorCaller, command: AuthoredMetric, signal: RequestSignal): Promise<DescribedMetric> => {
-    const { question } = await open(deps, caller, command);
+    const { question } = await openAuthored(deps, caller, command);
     const { sql, columns } = await explained(deps.engine.statement(question, signal));
     return { sql, columns: proposeOutputs(columns, question.datamart) };
   };

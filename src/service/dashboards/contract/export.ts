@@ -96,7 +96,7 @@ const visualDefinition = z.strictObject({
 
 const sqlOutput = z.strictObject({ name: identifier });
 
-const sqlDefinition = z.strictObject({
+export const sqlDefinition = z.strictObject({
   kind: z.literal('sql'),
   chart,
   sql: z
