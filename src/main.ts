@@ -6,7 +6,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Moved, type MoveRequest, moveMetadata } from './compose/move.js';
+import { type BackedUp, type BackupRequest, backUp } from './compose/move/backup.js';
+import { type Moved, type MoveRequest, moveMetadata } from './compose/move/move.js';
+import { type Restored, type RestoreRequest, restore } from './compose/move/restore.js';
 import { compose, type Halves, type ProcessContext } from './compose/product.js';
 import { type Resealed, resealMetadata } from './compose/reseal.js';
 import { createIssuers } from './compose/session-issuers.js';
@@ -14,13 +16,14 @@ import { type ConfiguredTrial, tryConfiguredMail } from './compose/try-mail.js';
 import { PolicyFaults } from './gateway/policy/source.js';
 import type { Clock } from './model/ports.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config/config.js';
-import { describeUnknown, isFoundInFolder, withLocalFiles } from './platform/config/environment.js';
+import { backupKeyMend, describeUnknown, isFoundInFolder, withLocalFiles } from './platform/config/environment.js';
 import type { HookProvider } from './platform/config/hook-providers.js';
 import { placeIn } from './platform/databases/move/places.js';
 import { createDrain, createProbes, type Probes } from './platform/http/drain.js';
 import { answerStarting } from './platform/http/pages/starting.js';
 import { createHttpServer } from './platform/http/server.js';
 import type { Handle } from './platform/http/wire/in-turn.js';
+import { type KeyRing, readKeyRing } from './platform/keys/sealing.js';
 import { bufferedOutput, createLog, type Log } from './platform/logs/log.js';
 import { closeAll } from './platform/work/close-all.js';
 import { type Endable, endOnSignalOrFault, endWhileStarting } from './platform/work/ending.js';
@@ -234,6 +237,54 @@ export const moveConfigured = async (
   const usual = databaseUrl ?? dataDir;
   const ends = { from: placeIn(from ?? usual), to: placeIn(to ?? usual), service };
   return moveMetadata(config, { ...request, ...ends }, { clock: systemClock, log: createLog({ level: 'warn' }) });
+};
+
+/** The file with the key of backups; undefined: the key is in GUESTLIST_BACKUP_KEY. */
+type BackupKey = { readonly keyFile: string | undefined };
+
+/** Returns the keys of backups. Throws an Error, without a key, that says what to do. */
+const readBackupKey = ({ secrets }: Config, { keyFile }: BackupKey): KeyRing => {
+  if (keyFile === undefined && secrets.backupKey === null)
+    throw new Error(
+      'There is no key for the file: name one with --key-file, or set GUESTLIST_BACKUP_KEY. Make one by `openssl rand -base64 32`, and keep it away from the backups: without it, nobody can restore them.',
+    );
+  const where = keyFile ?? 'GUESTLIST_BACKUP_KEY';
+  const ring = readKeyRing(keyFile === undefined ? (secrets.backupKey ?? '') : readKeyFile(keyFile));
+  if (ring === undefined) throw new Error(`The key in ${where} ${backupKeyMend}.`);
+  return ring;
+};
+
+const readKeyFile = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+    throw new Error(`The key file ${file} cannot be read${code}: name a file that has the key, with --key-file.`, {
+      cause,
+    });
+  }
+};
+
+const loadForBackup = (): Config => loadConfig(environment(), shippedConfig, { uses: ['sealing', 'backup'] });
+const commandSurroundings = () => ({ clock: systemClock, log: createLog({ level: 'warn' }) });
+
+/** Backs up the configured installation while it runs. Throws ConfigError and every error of `backUp`. */
+export const backUpConfigured = async (
+  key: BackupKey,
+  request: Pick<BackupRequest, 'service' | 'to' | 'say'>,
+): Promise<BackedUp> => {
+  const config = loadForBackup();
+  const ring = readBackupKey(config, key);
+  return backUp(config, { ...request, ring, version: readVersion() }, commandSurroundings());
+};
+
+/** Restores a backup into the configured installation. Throws ConfigError and every error of `restore`. */
+export const restoreConfigured = async (
+  key: BackupKey,
+  request: Pick<RestoreRequest, 'from' | 'isDry' | 'say'>,
+): Promise<Restored> => {
+  const config = loadForBackup();
+  return restore(config, { ...request, ring: readBackupKey(config, key) }, commandSurroundings());
 };
 
 /** Sends a test message with the configured mail server; undefined: none is set up. Throws ConfigError. */

@@ -147,6 +147,16 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./move.js')).moveCommand,
   },
   {
+    name: 'backup',
+    summary: 'write everything into one sealed file, while Guestlist runs',
+    load: async () => (await import('./backup.js')).backupCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'restore a backup into an empty installation',
+    load: async () => (await import('./backup.js')).restoreCommand,
+  },
+  {
     name: 'studio-link',
     summary: 'print a link that logs in to Studio, once',
     load: async () => (await import('./studio-link.js')).studioLinkCommand,

@@ -1,6 +1,6 @@
 /** `guestlist move`: moves the metadata between the data folder and PostgreSQL. */
 import { Command, Option } from '@commander-js/extra-typings';
-import type { Moved } from '../compose/move.js';
+import type { Moved } from '../compose/move/move.js';
 import { moveConfigured } from '../main.js';
 import { isFolderName } from '../platform/databases/move/places.js';
 import { WrongCall } from './kit/exit.js';

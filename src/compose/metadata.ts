@@ -12,6 +12,7 @@ import { placeOf } from '../platform/addresses/database-url.js';
 import type { Config } from '../platform/config/config.js';
 import { type Database, type DatabaseOptions, openDatabase } from '../platform/databases/database.js';
 import { openDatabaseClock, readDatabaseTime, tolerableSkewMs } from '../platform/databases/database-clock.js';
+import { answerSnapshots } from '../platform/databases/embedded-snapshot.js';
 import { assertUsable, findMark } from '../platform/databases/move/mark.js';
 import {
   type HighWaterMark,
@@ -43,7 +44,7 @@ export type Metadata = {
   /** The loss that was accepted; null if there was none. */
   readonly loss: Loss | null;
   /**
-   * Starts updating the mark. Call it after the accepted loss is in the audit: until then, the old mark must stay, so
+   * Starts updating the mark, and answering backups. Call it after the accepted loss is in the audit: until then, the old mark must stay, so
    * that a crash does not hide the loss.
    */
   readonly startMarking: () => void;
@@ -129,7 +130,12 @@ const follow = ({ writes }: Database, marks: Marks, log: Log) => {
   };
 };
 
-const withMarks = (database: Database, marks: Marks, loss: Loss | null, log: Log): Metadata => {
+const withMarks = (
+  database: Database,
+  marks: Marks,
+  loss: Loss | null,
+  { folder, log }: { readonly folder: string; readonly log: Log },
+): Metadata => {
   let end: (() => Promise<void>) | undefined;
   return {
     database: {
@@ -138,7 +144,10 @@ const withMarks = (database: Database, marks: Marks, loss: Loss | null, log: Log
     },
     loss,
     startMarking: () => {
-      end ??= follow(database, marks, log);
+      if (end !== undefined) return;
+      const endMarks = follow(database, marks, log);
+      const endSnapshots = answerSnapshots(folder, database.connect<unknown>(), log);
+      end = () => closeAll([endSnapshots, endMarks]);
     },
   };
 };
@@ -177,7 +186,7 @@ const openEmbedded = async (folder: string, options: MetadataOptions): Promise<M
       );
     else if (acceptsLoss)
       log.warn({ event: 'loss.not_found' }, 'the embedded database lost nothing; remove --accept-loss');
-    return withMarks(database, marks, loss, log);
+    return withMarks(database, marks, loss, { folder, log });
   } catch (error) {
     await database.close();
     throw error;

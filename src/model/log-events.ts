@@ -538,6 +538,16 @@ const infrastructure = {
     meaning: 'A connection to the metadata database broke; the pool replaces it.',
     fields: { err },
   },
+  'snapshot.taken': {
+    level: 'info',
+    meaning: 'The embedded database was copied for `guestlist backup`. Other statements waited meanwhile.',
+    fields: { durationInMs: ms },
+  },
+  'snapshot.failed': {
+    level: 'warn',
+    meaning: 'The embedded database could not be copied for `guestlist backup`, which says why too.',
+    fields: { err },
+  },
   'mark.write_failed': {
     level: 'warn',
     meaning:

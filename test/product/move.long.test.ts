@@ -11,10 +11,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { migrateAll } from '../suites/metadata.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { mountSmallDisk } from '../suites/small-disk.js';
-import { analyst, get, login, manager, openDashboard, post } from './guest.js';
+import { expectSame, issueAll } from './callers.js';
+import { login, manager } from './guest.js';
 import { addTenants } from './metadata-world.js';
 import { contentAt, killOften, on, runMove } from './moving.js';
-import { type Product, runToEnd, startProduct } from './product.js';
+import { runToEnd, startProduct } from './product.js';
 
 const tenants = Number(process.env.MOVE_TENANTS ?? '10000');
 const kills = Number(process.env.MOVE_KILLS ?? '6');
@@ -35,36 +36,6 @@ const makeServer = async (): Promise<string> => {
 const removeDatabase = async (folder: string): Promise<void> => {
   await rm(join(folder, 'metadata'), { recursive: true });
   await rm(join(folder, 'metadata.mark'), { force: true });
-};
-
-/** What callers of the product have: a key, a guest token, and the dashboards that a tenant sees. */
-const issueAll = async (product: Product) => {
-  const { url, credentials } = product;
-  const listed = await get<{ data: { name: string }[] }>(`${url}/api/v2/data-app`, credentials.serviceToken);
-  const dataAppName = listed.body.data.find(({ name }) => name !== 'bulk')?.name ?? '';
-  const made = await post<{ key: string }>(
-    `${url}/api/v2/data-app/api-tokens`,
-    { dataAppName, name: 'before the move' },
-    credentials.serviceToken,
-  );
-  const { token, embeds } = await login(product, analyst('LAX'));
-  const boards = await Promise.all(embeds.map(({ id }) => openDashboard(product, token, id)));
-  return { dataAppName, key: made.body.key, token, embeds, boards };
-};
-
-const expectSame = async (product: Product, issued: Awaited<ReturnType<typeof issueAll>>) => {
-  const { dataAppName, key, token, embeds, boards } = issued;
-  const again = await login(product, analyst('LAX'));
-  expect(again.embeds).toEqual(embeds);
-  expect(await Promise.all(embeds.map(({ id }) => openDashboard(product, again.token, id)))).toEqual(boards);
-  expect(await Promise.all(embeds.map(({ id }) => openDashboard(product, token, id)))).toEqual(boards);
-  const minted = await post(`${product.url}/api/v2/guest-token/create`, { dataAppName, clientId: 'LAX' }, key);
-  expect([minted.status, minted.text]).toEqual([200, minted.text]);
-  const audit = await runToEnd(['audit', 'verify'], {
-    GUESTLIST_DATA_DIR: product.dataDir,
-    PORT: new URL(product.url).port,
-  });
-  expect([audit.code, audit.output]).toEqual([0, audit.output]);
 };
 
 describe.skipIf(!(await isPostgresThere()))('many tenants', { timeout: 20 * minutes }, () => {

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openConfiguredMetadata } from '../../src/compose/metadata.js';
-import { moveMetadata, productParts } from '../../src/compose/move.js';
+import { productParts } from '../../src/compose/move/ends.js';
+import { moveMetadata } from '../../src/compose/move/move.js';
 import { sealedColumns } from '../../src/compose/reseal.js';
 import { loadConfig } from '../../src/platform/config/config.js';
 // The embedded database changes globals that modules of the command line read while they load.

@@ -35,7 +35,7 @@ export const on = async <T>(where: Where, work: (database: Database) => Promise<
 export const contentAt = (where: Where): Promise<Content> => on(where, contentOf);
 
 /** Why a start on this metadata is refused; null if it is not. */
-const refusalAt = async (where: Where): Promise<string | null> => {
+export const refusalAt = async (where: Where): Promise<string | null> => {
   const usual = { markKey: null, acceptsLoss: true, clock: systemClock, log: createLog({ level: 'silent' }) };
   try {
     const { database } = await openMetadata({ ...placeOf(where), ...usual });

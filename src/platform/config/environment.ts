@@ -18,9 +18,9 @@ export type ConfigFault = { readonly file: string; readonly path: string; readon
 /**
  * A part of the configuration with secrets or files of its own. `operator`: the command line as an operator of a running
  * server. `issuers`: who may sign sessions. `mail`: the mail server. `receivers`: channels and models. `sealing`: what
- * encrypts stored secrets.
+ * encrypts stored secrets. `backup`: the key of backups.
  */
-export type ConfigPart = 'gateway' | 'service' | 'operator' | 'issuers' | 'mail' | 'receivers' | 'sealing';
+export type ConfigPart = 'gateway' | 'service' | 'operator' | 'issuers' | 'mail' | 'receivers' | 'sealing' | 'backup';
 
 /** The secrets. They come only from the environment, because files may be committed. */
 export type Secrets = {
@@ -42,6 +42,8 @@ export type Secrets = {
   readonly dkimKey: string | null;
   /** The keys that encrypt the credentials of datasources at rest, each 32 bytes in base64. The first one seals. */
   readonly encryptionKey: string | null;
+  /** The keys of backups, each 32 bytes in base64. The first one seals, every one opens. */
+  readonly backupKey: string | null;
 };
 
 const generated = 'created at first start, in credentials.json of dataDir (mode 0600)';
@@ -113,6 +115,13 @@ export const secretVariables = {
     meaning:
       "32 bytes in base64 that encrypt the datasources' credentials; keep it as long as the metadata; several with commas between them: the first seals, all open",
     absent: `${generated}; required in production with DATABASE_URL, the same for all replicas`,
+  },
+  backupKey: {
+    variable: 'GUESTLIST_BACKUP_KEY',
+    of: ['backup'],
+    meaning:
+      '32 bytes in base64 that encrypt the files of `guestlist backup`; keep it away from them; several with commas between them: the first seals, all open',
+    absent: 'the command needs --key-file',
   },
   demoApiKey: {
     variable: 'GUESTLIST_DEMO_API_KEY',
@@ -279,6 +288,13 @@ const encryptionKeyFaults = (key: string | null, isNeeded: boolean): readonly Co
     : [];
 };
 
+/** The one form of a key of backups, also in a file. */
+export const backupKeyMend =
+  'must be 32 bytes in base64, or several of them with commas between them: make one by `openssl rand -base64 32`, and keep it away from the backups';
+
+const backupKeyFaults = (key: string | null): readonly ConfigFault[] =>
+  key === null || readKeyRing(key) !== undefined ? [] : [missing('GUESTLIST_BACKUP_KEY', backupKeyMend)];
+
 const hookSecretFaults = (secrets: readonly string[]): readonly ConfigFault[] =>
   secrets.every(isHookSecret)
     ? []
@@ -342,6 +358,7 @@ export const environmentFaults = (secrets: Secrets, needs: Needs): readonly Conf
   ...hookSecretFaults(secrets.hookSecrets),
   ...smtpFaults(secrets.smtpUrl),
   ...encryptionKeyFaults(secrets.encryptionKey, needs.encryptionKey),
+  ...backupKeyFaults(secrets.backupKey),
   ...(needs.session && secrets.hostJwtSecret === null
     ? [
         missing(
@@ -371,6 +388,7 @@ export const readSecrets = (env: Environment, parts: ReadonlySet<ConfigPart>): S
     serviceToken: read('serviceToken'),
     demoApiKey: read('demoApiKey'),
     encryptionKey: read('encryptionKey'),
+    backupKey: read('backupKey'),
     gatewayToken: read('gatewayToken'),
     metricsToken: read('metricsToken'),
     studioClientSecret: read('studioClientSecret'),

@@ -35,7 +35,7 @@ const isRepeatable = (sql: string): boolean => /^\s*(select|begin|start transact
 const begins = (sql: string): boolean => /^(begin|start transaction)\b/i.test(sql);
 const ends = (sql: string): boolean => /^(commit|rollback)$/i.test(sql);
 /** Whether the statement belongs to a migration. Only migrations take a session lock. They have no time limit. */
-const isMigration = (sql: string): boolean => sql.includes('pg_advisory_lock(');
+const isMigration = (sql: string): boolean => /pg_(?:try_)?advisory_lock(?:_shared)?\(/.test(sql);
 
 type Guard = <T>(work: Promise<T>, limitMs: number) => Promise<T>;
 

@@ -13,7 +13,7 @@ import { lockSocket, SocketsUnsupported } from './lock-socket.js';
 export type FolderLock = { readonly release: Release };
 
 /** Another process, or another part of this process, has the folder open. `message` names it and says how to fix it. */
-class FolderInUse extends Error {
+export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 

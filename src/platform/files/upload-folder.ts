@@ -44,6 +44,14 @@ export type UploadPlace = ReturnType<typeof createPlace>;
 
 const folderIn = (dataDir: string): string => join(dataDir, 'sources', 'uploads');
 
+const uploadPath = new RegExp(`(?:^|[/\\\\])sources[/\\\\]uploads[/\\\\](${id})[/\\\\]((?:tables|database)\\.duckdb)$`);
+
+/** The path of an upload as it is below any data folder, with `/`; undefined if the path is that of no finished upload. */
+export const uploadPathOf = (path: string): string | undefined => {
+  const [, name, file] = uploadPath.exec(path) ?? [];
+  return name === undefined || file === undefined ? undefined : `sources/uploads/${name}/${file}`;
+};
+
 /** Whether the file at a path was uploaded, however the path is written. */
 export const isUploadIn = async (dataDir: string, path: string): Promise<boolean> => {
   const [file, folder] = await Promise.all(

@@ -20,6 +20,7 @@ const secretNames = [
   'password',
   'secret',
   'encryptionKey',
+  'backupKey',
   'rlsSettings',
   'appFilters',
 ];

@@ -13,7 +13,7 @@ import { schemaName, type Tables } from './tables.js';
 export const canaryContext = 'guestlist/canary';
 
 /** The process has another key than the one that sealed the metadata. `message` says what to do. */
-class WrongKey extends Error {
+export class WrongKey extends Error {
   override readonly name = 'WrongKey';
 }
 

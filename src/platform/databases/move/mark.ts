@@ -3,7 +3,7 @@
  * no move copies. A database that was never moved has none.
  */
 import { type Kysely, sql } from 'kysely';
-import { argumentOf, isFolderName } from './places.js';
+import { argumentOf, isBackupName, isFolderName } from './places.js';
 
 /**
  * `filling`: a move copies into this database. `filled`: everything is here, and the source is not marked yet.
@@ -73,6 +73,10 @@ export const assertUsable = (here: string, mark: Mark | undefined): void => {
         `To move back, run \`guestlist move --from ${argumentOf(other)}\` with an empty target.`,
     );
   }
+  if (isBackupName(other))
+    throw new NotUsable(
+      `A restore of the ${other} into ${here} has not ended, so ${here} cannot be used. Run \`guestlist restore\` again: it begins anew.`,
+    );
   throw new NotUsable(
     `A move of metadata from ${other} to ${here} has not ended, so ${here} cannot be used. Run \`guestlist move --from ${argumentOf(other)} --to ${argumentOf(here)}\` again: it begins anew, and ${other} stays as it is until the end.`,
   );

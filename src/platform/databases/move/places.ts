@@ -13,6 +13,14 @@ export const nameOf = (place: Place): string => (place.kind === 'folder' ? place
 /** Whether the name is that of a data folder. */
 export const isFolderName = (name: string): boolean => isAbsolute(name);
 
+const backup = 'backup of ';
+
+/** The name of a backup that was made at this time. */
+export const nameOfBackup = (at: string): string => `${backup}${at}`;
+
+/** Whether the name is that of a backup. */
+export const isBackupName = (name: string): boolean => name.startsWith(backup);
+
 /** A stored name as `--from` and `--to` take it. */
 export const argumentOf = (name: string): string => (isFolderName(name) ? name : `postgres://USER:PASSWORD@${name}`);
 

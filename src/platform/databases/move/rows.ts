@@ -1,20 +1,36 @@
 /**
- * Copies the rows of a table between two databases, and compares them. Values travel as the text that PostgreSQL writes
- * and reads for every type. Memory is bounded: many small rows, or one large row, are read at once.
+ * Copies the rows of a table from one place to another, and compares them. Values travel as the text that PostgreSQL
+ * writes and reads for every type. Memory is bounded: many small rows, or one large row, are read at once.
  */
+import { createHash } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { Table } from './catalog.js';
+import type { Contents, Table } from './catalog.js';
 
-export type Ends = { readonly source: Transaction<unknown>; readonly target: Transaction<unknown> };
+/** The values of one row, in the order of the table's columns. */
+export type TextRow = readonly (string | null)[];
 
-type TextRow = Readonly<Record<string, string | null>>;
+/** How many rows a table has, and a hash of all of them in an order that does not depend on the database. */
+export type Digest = { readonly rows: number; readonly hash: string };
+
+export type SequenceState = { readonly value: string; readonly isCalled: boolean };
+
+/**
+ * Where rows come from: a database, or a file. It is read once, in this order: the rows of each table of `contents`, then
+ * the sequences, then the digests.
+ */
+export type RowSource = {
+  readonly contents: Contents;
+  readonly rows: (table: Table) => AsyncIterable<readonly TextRow[]>;
+  readonly sequence: (name: string) => Promise<SequenceState>;
+  readonly digest: (table: Table) => Promise<Digest>;
+};
 
 /** Rows up to this size are copied many at once. */
 const smallBytes = 32_768;
 const rowsAtOnce = 200;
 const hashesAtOnce = 2_000;
 
-/** The formats of text that both ends use, whatever their servers and users are set to. */
+/** The formats of text that every place uses, whatever servers and users are set to. */
 export const setFormats = async (db: Kysely<unknown>): Promise<void> => {
   for (const [name, value] of [
     ['timezone', 'UTC'],
@@ -41,37 +57,64 @@ async function* readPages<Row>(
   await sql`close guestlist_rows`.execute(db);
 }
 
-const insert = async (db: Transaction<unknown>, { name, columns }: Table, rows: readonly TextRow[]): Promise<void> => {
-  const names = sql.join(columns.map((column) => sql.ref(column.name)));
-  const values = columns.map((_, index) => sql`${rows.map((row) => row[`c${index}`] ?? null)}::text[]`);
-  const typed = columns.map(({ type }, index) => sql`${sql.ref(`c${index}`)}::${sql.raw(type)}`);
-  const aliases = sql.join(columns.map((_, index) => sql.ref(`c${index}`)));
-  await sql`insert into ${sql.raw(name)} (${names}) overriding system value
-    select ${sql.join(typed)} from unnest(${sql.join(values)}) as given (${aliases})`.execute(db);
-};
-
-/** Copies all rows. `note` is told how many have been copied. Returns their number. */
-export const copyRows = async (
-  { source, target }: Ends,
-  table: Table,
-  note: (rows: number) => void,
-): Promise<number> => {
+async function* readRows(db: Transaction<unknown>, table: Table): AsyncGenerator<readonly TextRow[]> {
   const texts = sql.join(
     table.columns.map(({ name }, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`c${index}`)}`),
   );
   const from = sql`select ${texts} from ${sql.raw(table.name)} t where octet_length(t::text)`;
-  let copied = 0;
   for (const [query, limit] of [
     [sql`${from} <= ${sql.lit(smallBytes)}`, rowsAtOnce],
     [sql`${from} > ${sql.lit(smallBytes)}`, 1],
   ] as const) {
-    for await (const rows of readPages<TextRow>(source, query, limit)) {
-      await insert(target, table, rows);
-      copied += rows.length;
-      note(copied);
-    }
+    for await (const rows of readPages<Readonly<Record<string, string | null>>>(db, query, limit))
+      yield rows.map((row) => table.columns.map((_, index) => row[`c${index}`] ?? null));
   }
-  return copied;
+}
+
+async function* readHashes(db: Transaction<unknown>, { name }: Table): AsyncGenerator<readonly string[]> {
+  const query = sql`select encode(sha256(convert_to(t::text, 'UTF8')), 'hex') collate "C" as hash
+    from ${sql.raw(name)} t order by 1`;
+  for await (const rows of readPages<{ readonly hash: string }>(db, query, hashesAtOnce))
+    yield rows.map(({ hash }) => hash);
+}
+
+/** Each row is hashed by its content. Two tables of the same columns have the same digest if they have the same rows. */
+export const digestOf = async (db: Transaction<unknown>, table: Table): Promise<Digest> => {
+  const hash = createHash('sha256');
+  let rows = 0;
+  for await (const hashes of readHashes(db, table)) {
+    hash.update(hashes.join(''));
+    rows += hashes.length;
+  }
+  return { rows, hash: hash.digest('hex') };
+};
+
+/** The rows of a database, as its transaction sees them. */
+export const databaseRows = (db: Transaction<unknown>, contents: Contents): RowSource => ({
+  contents,
+  rows: (table) => readRows(db, table),
+  sequence: async (name) => {
+    const { rows } = await sql<{ value: string; is_called: boolean }>`
+      select last_value::text as value, is_called from ${sql.raw(name)}`.execute(db);
+    const [state] = rows;
+    if (state === undefined) throw new Error(`the sequence ${name} has no state`);
+    return { value: state.value, isCalled: state.is_called };
+  },
+  digest: (table) => digestOf(db, table),
+});
+
+/** Writes rows as they are, also into columns that the database fills itself. */
+export const insertRows = async (
+  db: Transaction<unknown>,
+  { name, columns }: Table,
+  rows: readonly TextRow[],
+): Promise<void> => {
+  const names = sql.join(columns.map((column) => sql.ref(column.name)));
+  const values = columns.map((_, index) => sql`${rows.map((row) => row[index] ?? null)}::text[]`);
+  const typed = columns.map(({ type }, index) => sql`${sql.ref(`c${index}`)}::${sql.raw(type)}`);
+  const aliases = sql.join(columns.map((_, index) => sql.ref(`c${index}`)));
+  await sql`insert into ${sql.raw(name)} (${names}) overriding system value
+    select ${sql.join(typed)} from unnest(${sql.join(values)}) as given (${aliases})`.execute(db);
 };
 
 export const countRows = async (db: Kysely<unknown>, { name }: Table): Promise<number> => {
@@ -79,28 +122,11 @@ export const countRows = async (db: Kysely<unknown>, { name }: Table): Promise<n
   return Number(rows[0]?.count);
 };
 
-async function* readHashes(db: Transaction<unknown>, { name }: Table): AsyncGenerator<string> {
-  const query = sql`select encode(sha256(convert_to(t::text, 'UTF8')), 'hex') collate "C" as hash
-    from ${sql.raw(name)} t order by 1`;
-  for await (const rows of readPages<{ readonly hash: string }>(db, query, hashesAtOnce))
-    for (const { hash } of rows) yield hash;
-}
-
-/** Whether the table has the same rows at both ends, each compared by the hash of its content. */
-export const haveSameRows = async ({ source, target }: Ends, table: Table): Promise<boolean> => {
-  const [here, there] = [readHashes(source, table), readHashes(target, table)];
-  for (;;) {
-    const [one, other] = [await here.next(), await there.next()];
-    if (one.done === true || other.done === true) return one.done === other.done;
-    if (one.value !== other.value) return false;
-  }
-};
-
-/** Sets the sequence to the state of the source. */
-export const copySequence = async ({ source, target }: Ends, name: string): Promise<void> => {
-  const { rows } = await sql<{ value: string; is_called: boolean }>`
-    select last_value::text as value, is_called from ${sql.raw(name)}`.execute(source);
-  const [state] = rows;
-  if (state === undefined) throw new Error(`the sequence ${name} has no state`);
-  await sql`select setval(${name}::regclass, ${state.value}::bigint, ${state.is_called})`.execute(target);
+/** Sets the sequence of the target to the state of the source. */
+export const setSequence = async (
+  db: Kysely<unknown>,
+  name: string,
+  { value, isCalled }: SequenceState,
+): Promise<void> => {
+  await sql`select setval(${name}::regclass, ${value}::bigint, ${isCalled})`.execute(db);
 };
