@@ -109,7 +109,7 @@ class QueriesScreen extends Screen<Data> {
     const view = this.#shown;
     const own = views.filter(({ path }) => path !== undefined || this.api.session.person.seesData);
     return html`<div class="head"><h1>Queries</h1>
-        <p>As the process counted it that answers this page, since it started at ${when(queries.since)} (${timeZone}), for a day at most.</p>
+        <p>${queries.use === null ? html`As the process counted it that answers this page, since it started at ${when(queries.since)} (${timeZone}), for a day at most.` : 'As all processes counted it, in hours of UTC.'}</p>
         <span class="gap"></span>
         <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
       <nav class="tabs" aria-label="Queries">
@@ -130,12 +130,10 @@ class QueriesScreen extends Screen<Data> {
     const { query } = this.place;
     const named = latestMonths(new Date()).map((one) => [one, monthName(one)] as const);
     const empty = html`<p>Nothing was used in this month.</p>`;
-    return html`<div class="toolbar narrowing">${addressChoice('month', 'Month', named, month)}
-        <span class="gap"></span>
-        <button type="button" class="quiet" ?disabled=${tenants.rows.length === 0} @click=${() => saveUsage(month, tenants.rows)}>Download CSV</button></div>
+    return html`<div class="toolbar narrowing">${addressChoice('month', 'Month', named, month)}</div>
       ${tenants.rows.length === 0 ? nothing : html`<studio-answer-charts .charts=${usageCharts(days)}></studio-answer-charts>`}
       <section class="card"><h2>By tenant</h2>
-        <p class="soft">Of all processes, in UTC. Tokens, queries, files and mails are exact; of the rest, a process that is killed loses at most one second.${tenants.isTruncated ? ' Not all tenants are listed.' : ''}</p>
+        <p class="soft">Tokens, queries, files and mails are exact; of the rest, a process that is killed loses at most one second.${tenants.isTruncated ? ' Not all tenants are listed.' : ''}</p>
         ${list({ name: 'use', rows: tenants.rows, columns: usedColumns, query, empty })}</section>`;
   }
 
@@ -294,14 +292,6 @@ const dashboardFigures: readonly Column<AnswerHistory['dashboards'][number]>[] =
 
 const monthName = (month: string): string =>
   new Date(`${month}-01T00:00:00Z`).toLocaleDateString(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
-
-const saveUsage = (month: string, rows: readonly UsageRow[]): void => {
-  const link = document.createElement('a');
-  const { from, to } = monthOf(month);
-  link.href = `/studio/api/v2/usage/csv?${new URLSearchParams({ from, to, by: 'tenant' })}`;
-  link.download = `usage-${month}.csv`;
-  if (rows.length > 0) link.click();
-};
 
 const counted = (title: string, of: (row: UsageRow) => number): Column<UsageRow> => ({
   ...{ title, isNumber: true },
