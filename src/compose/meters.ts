@@ -98,6 +98,26 @@ export const createCountWork = (registry: Registry): CountWork => {
   };
 };
 
+export type CountDelivery = (state: string) => void;
+
+/** Counts how deliveries ended. Call it once for each registry. */
+export const createCountDelivery = (registry: Registry): CountDelivery => {
+  const name = 'guestlist_deliveries_total';
+  const help = 'Attempts to send a report or an alert, by how they ended. `due`: it is tried again.';
+  const ended = new Counter({ name, help, labelNames: ['state'], registers: [registry] });
+  return (state) => ended.inc({ state });
+};
+
+/** Shows by how much the clock of this process is ahead of the metadata server's. Call it once for each registry. */
+export const showClockSkew = (registry: Registry, skewMs: () => number): void => {
+  const shown: Gauge = new Gauge({
+    name: 'guestlist_clock_skew_seconds',
+    help: "Seconds by which the clock of this process is ahead of the metadata server's. 0 up to 2 seconds.",
+    registers: [registry],
+    collect: () => shown.set(skewMs() / 1000),
+  });
+};
+
 /** Call it once for each registry. */
 export const createGatewayMeters = (registry: Registry, countWork: CountWork): ProductMeters => {
   const { answers, limited, calls, loads, entries } = createCounts(registry);
@@ -155,7 +175,14 @@ export const createEngineMeters = (registry: Registry): EngineMeters => {
     labelNames: ['why'],
     registers,
   });
+  const waits = new Histogram({
+    name: 'guestlist_query_wait_seconds',
+    help: 'Time that a query waited for its turn at the datasource.',
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
   return {
+    waited: (ms) => waits.observe(ms / 1000),
     answered: (from) => answers.inc({ from }),
     evicted: () => evictions.inc(),
     refused: (why) => refusals.inc({ why }),

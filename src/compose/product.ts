@@ -57,6 +57,7 @@ import { openEngine } from './engine.js';
 import type { GatewayOptions } from './gateway.js';
 import { createLoginCounter } from './logins.js';
 import { type ConfiguredMetadata, lossEvents, openConfiguredMetadata } from './metadata.js';
+import { showClockSkew } from './meters.js';
 import { type OpenedGateway, openGateway } from './open-gateway.js';
 import { createOwnService, loadDataAppCaller } from './own-service.js';
 import { rendererOpener } from './renderer.js';
@@ -147,7 +148,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   ]);
   const fronts = { config, credentials, service, shared, metadata, context, registry, queries, live };
   const { gateway, routers, studioLink, readiness } = await openFronts({ ...fronts, mail }, assets, resources);
-  metadata.startMarking();
+  startMeasuring(registry, metadata);
   const document = () => createOpenApi(operations, context);
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
   const mcp = api === null ? null : openMcp(config, context, api.dispatch, gateway?.router.exchange ?? null);
@@ -163,6 +164,11 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const handle = createApp({ ...operated, assets, doors, ...steps });
   const manage = createManagementApp({ ...operated, routers: gateway === null ? [] : [gateway.router.admin] });
   return { handle, manage, studioLink, close: resources.closeAll };
+};
+
+const startMeasuring = (registry: Registry, { startMarking, warnings }: ConfiguredMetadata): void => {
+  showClockSkew(registry, () => warnings().clockSkewMs ?? 0);
+  startMarking();
 };
 
 /** Whether people can use Studio: it is enabled, needs both halves, and can be left out of a build. */
@@ -316,6 +322,7 @@ const openConfiguredReports = async (
     ...parts,
     admission: shared.admission,
     countWork: shared.countWork,
+    countDelivery: shared.countDelivery,
     clock,
     log: context.log,
   });

@@ -26,7 +26,7 @@ import { closeAll } from '../platform/work/close-all.js';
 import { repeat, systemTiming, type Timing } from '../platform/work/time.js';
 import { openReport } from '../service/schedules/schedules.js';
 import { createConfirmLinks, createUnsubscribe } from './mail-links.js';
-import type { CountWork } from './meters.js';
+import type { CountDelivery, CountWork } from './meters.js';
 import type { Service } from './service.js';
 import type { Admission } from './shared.js';
 
@@ -83,6 +83,8 @@ type Parts = Omit<Rights, 'service'> & {
   readonly log: Log;
   readonly admission: Pick<Admission, 'addressOf' | 'mailGuard'>;
   readonly countWork: CountWork;
+  /** Left out: nobody counts. */
+  readonly countDelivery?: CountDelivery;
   /** Says when the next round of planning and sending is due. Left out: this machine's. */
   readonly timing?: Timing;
 };
@@ -115,7 +117,18 @@ const createJobs = (parts: Parts, unsubscribeUrl: SenderOptions['unsubscribeUrl'
   const spreadMs = mail.spreadMinutes * minuteMs;
   const deciding = decidingOf(parts);
   const send = createSender({
-    ...{ store, clock, ids, log, use: service.use, unsubscribeUrl, leaseMs, readTimeoutMs, stopping },
+    ...{
+      store,
+      clock,
+      ids,
+      log,
+      use: service.use,
+      countEnded: parts.countDelivery,
+      unsubscribeUrl,
+      leaseMs,
+      readTimeoutMs,
+      stopping,
+    },
     decide: decideWith(deciding),
     findRecipients: (delivery) => findRecipients(deciding, delivery),
     mailer: sender === null ? null : createMailer({ ...mail, ...sender, dkim: setup.dkim, timeoutMs: mailTimeoutMs }),

@@ -16,7 +16,14 @@ import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../pla
 import { createRefusedBodies } from '../platform/limits/refused-bodies.js';
 import type { Log } from '../platform/logs/log.js';
 import { closeAll } from '../platform/work/close-all.js';
-import { type CountWork, createCountWork, createGatewayMeters, type ProductMeters } from './meters.js';
+import {
+  type CountDelivery,
+  type CountWork,
+  createCountDelivery,
+  createCountWork,
+  createGatewayMeters,
+  type ProductMeters,
+} from './meters.js';
 
 type SharedOptions = {
   readonly config: Config;
@@ -33,6 +40,7 @@ export type Shared = {
   /** Null: this process runs no gateway. */
   readonly gateway: SharedOfGateway | null;
   readonly countWork: CountWork;
+  readonly countDelivery: CountDelivery;
   readonly close: () => Promise<void>;
 };
 
@@ -47,6 +55,7 @@ export const openShared = async (options: SharedOptions, runsGateway: boolean): 
     admission: createAdmission(options, limiters),
     gateway,
     countWork,
+    countDelivery: createCountDelivery(options.registry),
     close: () => closeAll([async () => gateway?.cache.close(), limiters.close]),
   };
 };

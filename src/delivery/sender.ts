@@ -100,6 +100,8 @@ export type SenderOptions = {
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Left out: nothing is counted. */
   readonly use?: CountUse;
+  /** Called with how each attempt ended. Left out: nobody counts. */
+  readonly countEnded?: ((state: DeliveryEnd['state']) => void) | undefined;
   readonly perClientPerMinute: number;
   readonly attempts: number;
   /** The time over which the tenants of a host's schedule are spread. */
@@ -358,6 +360,7 @@ const deliver = async (options: SenderOptions, delivery: ClaimedDelivery, leaseI
     log.info({ event: 'delivery.lease_lost', ...fields }, 'another sender has the report, or its schedule has ended');
     return;
   }
+  options.countEnded?.(end.state);
   if (end.state === 'sent') await countMail(options, delivery);
   log.info({ event: 'delivery.ended', ...fields, ...toldOf(end, ending) }, 'an attempt to send a report ended');
 };

@@ -58,7 +58,7 @@ export const createRows = (options: RowsOptions): Rows => {
   const noted = { answered: meters.answered, evicted: meters.evicted };
   const kept = cache === undefined ? undefined : createResultCache({ ...cache, log, noted });
   const { bytes, ...keeping } = kept ?? keepNothing;
-  const queues = createFairQueues(cache?.timing ?? systemTiming, meters.refused);
+  const queues = createFairQueues(cache?.timing ?? systemTiming, meters.refused, meters.waited);
   const limitsOf = createLimits(options);
   const queued =
     (kind: Kind): Rows['download'] =>
@@ -110,6 +110,8 @@ export type EngineMeters = {
   readonly evicted: () => void;
   /** A query found the queue full, or waited too long. */
   readonly refused: (why: 'full' | 'late') => void;
+  /** A query got its turn, after this time in milliseconds. */
+  readonly waited?: (ms: number) => void;
   readonly watch: (what: 'cacheBytes' | 'waiting', read: () => number) => void;
 };
 

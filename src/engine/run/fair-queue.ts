@@ -32,6 +32,9 @@ export type FairQueue = {
 /** Called for each refused query. */
 export type NoteRefused = (why: 'full' | 'late') => void;
 
+/** Called for each query that got its turn, with the milliseconds that it waited. */
+export type NoteWaited = (ms: number) => void;
+
 const refusal = (message: string, reason: Reason): Refusal =>
   new Refusal('METRIC_QUERY_ERROR', message, { reason, retryAfterSeconds: 1 });
 
@@ -116,7 +119,11 @@ const waitForStart = (
     add(start);
   });
 
-const createFairQueue = (limits: QueueLimits, timing: Timing, refused: NoteRefused): FairQueue => {
+const createFairQueue = (
+  limits: QueueLimits,
+  timing: Timing,
+  { refused, waited }: { readonly refused: NoteRefused; readonly waited: NoteWaited },
+): FairQueue => {
   const waiting = createWaiting();
   const running = createRunning();
   const mayRun = (client: string): boolean => running.of(client) < limits.runningPerClient;
@@ -147,7 +154,9 @@ const createFairQueue = (limits: QueueLimits, timing: Timing, refused: NoteRefus
       signal?.throwIfAborted();
       assertRoom(client);
       const wait = { waitMs: limits.waitMs, timing, signal, refused };
+      const arrivedMs = timing.nowMs();
       await waitForStart(wait, addFor(client), (start) => waiting.remove(client, start));
+      waited(timing.nowMs() - arrivedMs);
       try {
         return await work();
       } finally {
@@ -175,10 +184,10 @@ export type FairQueues = {
   readonly count: () => readonly (LiveQueue & { readonly database: string })[];
 };
 
-export const createFairQueues = (timing: Timing, refused: NoteRefused): FairQueues => {
+export const createFairQueues = (timing: Timing, refused: NoteRefused, waited: NoteWaited = () => {}): FairQueues => {
   const queues = new Map<string, FairQueue>();
   const find = (database: string, limits: QueueLimits): FairQueue => {
-    const queue = queues.get(database) ?? createFairQueue(limits, timing, refused);
+    const queue = queues.get(database) ?? createFairQueue(limits, timing, { refused, waited });
     queues.set(database, queue);
     return queue;
   };
