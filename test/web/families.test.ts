@@ -97,6 +97,27 @@ describe('lines, areas and bars', () => {
     expect(seriesOf(cartesian, monthly('timeSeries'))[0]).toMatchObject({ type: 'line' });
   });
 
+  it('takes as much room in a language that runs from right to left', () => {
+    const weekMs = 7 * 86_400_000;
+    const weeks = Array.from({ length: 26 }, (_, at) => new Date(Date.UTC(2001, 0, 1) + at * weekMs).toISOString());
+    const widthIn = (language: string): number => {
+      const rows = weeks.map((Week, at) => ({ Week: Week.slice(0, 10), Flights: 4400 + at }));
+      const given = drawing(
+        { type: 'stepped', dimensions: ['Week'], measures: ['Flights'], grains: { Week: 'week' } },
+        rows,
+      );
+      const { option } = picture(cartesian, { ...given, format: createFormat(language), width: 430 });
+      const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width: 430, height: 300 });
+      chart.setOption({ ...option, animation: false });
+      const [first = 0, last = 0] = [0, 25].map((at) =>
+        chart.convertToPixel({ xAxisIndex: 0 }, Date.UTC(2001, 0, 1) + at * weekMs),
+      );
+      chart.dispose();
+      return Math.abs(last - first);
+    };
+    expect(widthIn('ar')).toBeGreaterThan(0.9 * widthIn('en'));
+  });
+
   it('names months in its sentence', () => {
     expect(picture(cartesian, monthly('line')).summary).toContain('4 values from January 2001 to April 2001');
   });
@@ -707,7 +728,11 @@ describe('gauge, flows and distributions', () => {
     } as const;
     const drawn = picture(gauge, drawing(chart, [{ Share: 0.2 }]));
     expect(drawn.option.series).toHaveLength(2);
-    expect(drawn.notes).toEqual(['Target 30%, not reached']);
+    // Nothing says whether more is better.
+    expect(drawn.notes).toEqual(['Target 30%, now 20%']);
+    const notesOf = (better: 'higher' | 'lower') =>
+      picture(gauge, drawing({ ...chart, better }, [{ Share: 0.2 }])).notes;
+    expect([notesOf('higher'), notesOf('lower')]).toEqual([['Target 30%, not reached'], ['Target 30%, reached']]);
   });
 
   it('keeps equal names of two dimensions apart, so that no flow leads back', () => {

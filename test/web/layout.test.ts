@@ -90,9 +90,9 @@ describe('a wide page', () => {
     ]);
   });
 
-  it('fills its last row, and leaves all other rows as they were arranged', () => {
+  it('fills each row, as where a token hides a card of it', () => {
     expect(placesOf(at(0, 0, 6, 4), at(0, 4, 6, 4))).toEqual([
-      [0, 0, 6, 4],
+      [0, 0, 12, 4],
       [0, 4, 12, 4],
     ]);
     expect(placesOf(at(2, 0, 3, 4), at(6, 0, 3, 4))).toEqual([

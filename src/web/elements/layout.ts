@@ -97,12 +97,12 @@ const filled = (row: readonly Item[]): readonly Item[] => {
 
 /**
  * The items as a wide page shows them: without rows in which nothing stands, single values as high as what they say, and
- * the last row filled.
+ * each row filled: a gap is where a card is hidden from this guest, or where the author left one.
  */
 export const onGrid = (items: readonly Item[]): readonly Item[] => {
   const bands = bandsOf(items);
   let y = 0;
-  return bands.flatMap((band, at) => {
+  return bands.flatMap((band) => {
     const top = Math.min(...band.map(({ place }) => place.y));
     const height = heightOf(band, top);
     const moved = band.map((item) => ({
@@ -110,7 +110,7 @@ export const onGrid = (items: readonly Item[]): readonly Item[] => {
       place: { ...item.place, y: item.place.y - top + y, h: Math.min(item.place.h, height) },
     }));
     y += height;
-    return at === bands.length - 1 ? filled(moved) : moved;
+    return filled(moved);
   });
 };
 

@@ -40,6 +40,13 @@ const mirroredItem = (item: unknown): unknown => {
   };
 };
 
+/** A centred label at the end of an axis of time that is turned around would make ECharts narrow the plot many times over. */
+const turned = (axis: unknown): Axis => {
+  const given = part(axis);
+  const ends = { axisLabel: { ...part(given.axisLabel), alignMinLabel: 'right', alignMaxLabel: 'left' } };
+  return { ...given, ...(given.type === 'time' ? ends : {}), inverse: true };
+};
+
 /** The first axis of a grid is at the reader's start, the second at the end. */
 const mirroredUpright = (axis: unknown, at: number, all: readonly unknown[]): Axis => {
   const { gridIndex = 0 } = part(axis);
@@ -69,7 +76,7 @@ export const forReader = ({ format }: Pick<Drawing, 'format'>, option: EChartsCo
   return {
     ...option,
     grid: eachOf(grid, mirroredGrid),
-    xAxis: eachOf(xAxis, (axis) => ({ ...part(axis), inverse: true })),
+    xAxis: eachOf(xAxis, turned),
     yAxis: list(yAxis).map(mirroredUpright),
     series: list(series).map(mirroredItem),
   };

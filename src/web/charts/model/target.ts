@@ -2,7 +2,7 @@
 import type { GuestChart } from '../../../model/guest/view.js';
 import type { Format, NumberHint } from '../../base/format.js';
 
-/** Says whether `value` reaches the target `at`. Where lower is better, it must not be above. */
+/** Says whether `value` reaches the target `at`, if the chart says which direction is good; else names both. */
 export const targetText = (
   value: number,
   at: number,
@@ -11,6 +11,8 @@ export const targetText = (
   format: Format,
 ): string => {
   const target = format.measure(at, hint);
+  if (better === undefined)
+    return format.text('Target {target}, now {value}', { target, value: format.measure(value, hint) });
   const isReached = better === 'lower' ? value <= at : value >= at;
   return isReached
     ? format.text('Target {target}, reached', { target })
