@@ -793,6 +793,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.getByLabel('How dates of main.flights.date are written').selectOption('short');
     await page.getByLabel('How precise dates of main.flights.date are').selectOption('day');
     await page.getByLabel('Synonyms of main.flights.distance').fill('range, way');
+    await page.getByLabel('How a new measure of main.flights.distance is computed').selectOption('MEDIAN');
     // What is to be done leads to its field.
     await page.getByRole('link', { name: 'Describe the table main.flights' }).click();
     await page.keyboard.type('One row for each flight');
@@ -847,6 +848,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
       claims: analyst('ATL'),
     });
     const fields = await get(`${product.url}/studio/as/api/v2/guest/dashboards/delays--ATL/fields`, body.data.token);
+    expect(fields.text).toMatch(/"columnName":"distance"[^}]*"suggestedAggregates":\["MEDIAN"/);
     expect(fields.text).toContain('"label":"Miles","description":null,"synonyms":["range","way"]');
     expect(fields.text).toContain('"description":"One row for each flight"');
     expect(fields.text).toContain('"numbers":{"unit":"mi"}');

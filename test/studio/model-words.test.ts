@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { completionScore } from '../../src/model/datamart/semantic-layer.js';
 import { type Api, StudioError } from '../../src/web/studio/base/api.js';
+import { aggregateChoices, aggregateOf, withAggregate } from '../../src/web/studio/base/column-aggregates.js';
 import {
   precisionChoices,
   styleChoices,
@@ -55,6 +56,32 @@ const described = (...changes: readonly ((notes: Notes) => Notes)[]): Described 
 });
 const total = (words: Parameters<typeof withColumnNotes>[3]) => (notes: Notes) =>
   withColumnNotes(notes, 'main.orders', 'total', words);
+
+describe('how a new measure of a column is computed', () => {
+  const valuesOf = (parts: Parameters<typeof column>[1]) =>
+    aggregateChoices(column('total', parts)).map(([value]) => value);
+
+  test('is one of the aggregates that fit its values, and a measure of the model has no choice', () => {
+    expect(valuesOf({})).toEqual(['', 'SUM', 'AVG', 'MIN', 'MAX', 'COUNT', 'COUNT_DISTINCT', 'MEDIAN']);
+    expect(valuesOf({ datatype: 'VARCHAR' })).toEqual(['', 'MIN', 'MAX', 'COUNT', 'COUNT_DISTINCT']);
+    expect(valuesOf({ isCustomColumn: true, sql: 'SUM(total)', isAggregate: true })).toEqual([]);
+    expect(aggregateChoices(column('total'))[1]).toEqual(['SUM', 'Measured as total']);
+  });
+
+  test('is written as the two fields of the interface, and taken away with both', () => {
+    const changed = withColumn(shop, 'main.orders', 'total', withAggregate('AVG'));
+    const stored = changed.datamartTables[1]?.datamartTableColumns.find(({ columnName }) => columnName === 'total');
+    expect(stored).toMatchObject({ allowAggregate: true, defaultAggregation: 'AVG' });
+    expect(withAggregate('')).toEqual({ allowAggregate: false, defaultAggregation: null });
+  });
+
+  test('is shown as it is stored, also where it does not fit, and not where it is not allowed', () => {
+    expect(aggregateOf(column('total', { allowAggregate: true, defaultAggregation: 'median' }))).toBe('MEDIAN');
+    expect(aggregateOf(column('total', { defaultAggregation: 'SUM' }))).toBe('');
+    const odd = { datatype: 'VARCHAR', allowAggregate: true, defaultAggregation: 'SUM' };
+    expect(aggregateChoices(column('name', odd)).at(-1)).toEqual(['SUM', 'SUM, which does not fit']);
+  });
+});
 
 describe('a change of words', () => {
   test('names only what differs', () => {

@@ -11,6 +11,7 @@ import { isOfKind } from '../../../model/datamart/datatypes.js';
 import { type ColumnDates, dateGrains } from '../../../model/datamart/dates.js';
 import { options } from '../../base/options.js';
 import type { Api } from '../base/api.js';
+import { aggregateChoices, aggregateOf, withAggregate } from '../base/column-aggregates.js';
 import { precisionChoices, styleChoices, withDatePrecision, withDateStyle } from '../base/column-dates.js';
 import {
   detailOf,
@@ -150,7 +151,7 @@ export class ModelTable extends LitElement {
       ${this.#about(key)}
       <div class="table" tabindex="0" role="group" aria-label="Columns of ${key}"><table class="columns">
         <thead><tr><th scope="col">Column</th><th scope="col">Label</th><th scope="col">Description</th><th scope="col">Synonyms</th>
-          <th scope="col">Meaning</th><th scope="col">Numbers and dates</th><th scope="col">Shown</th></tr></thead>
+          <th scope="col">Meaning</th><th scope="col">Measures, numbers and dates</th><th scope="col">Shown</th></tr></thead>
         <tbody>${shown.map((column) => this.#column(key, column))}</tbody>
       </table></div>
       ${this.#calculated(key)}`;
@@ -252,7 +253,7 @@ export class ModelTable extends LitElement {
       <td><select data-at=${this.#place('type', columnName)} aria-label="What ${name} means" @change=${(event: Event) => say({ columnType: valueIn(event) })}>
         ${options([['', 'not said'], ...typesFor(column).map((type) => [type, type] as const)], columnType ?? '')}
       </select></td>
-      <td>${this.#boolean(key, column)} ${this.#numbers(key, column)} ${this.#dates(key, column)}</td>
+      <td>${this.#boolean(key, column)} ${this.#aggregate(key, column)} ${this.#numbers(key, column)} ${this.#dates(key, column)}</td>
       <td><input type="checkbox" data-at=${this.#place('shown', columnName)} aria-label="Show ${name}" .checked=${!isHide} @change=${(event: Event) => change({ isHide: !isChecked(event) })} /></td>
     </tr>`;
   }
@@ -263,6 +264,15 @@ export class ModelTable extends LitElement {
     const declare = (event: Event): void =>
       this.#model((model) => withColumn(model, key, columnName, { isBoolean: isChecked(event) }));
     return html`<label class="inline"><input type="checkbox" aria-label=${`${key}.${columnName} is yes or no`} .checked=${isBoolean} @change=${declare} /> yes or no</label>`;
+  }
+
+  /** How a new measure of the column is computed. */
+  #aggregate(key: string, column: StoredColumn): TemplateResult | typeof nothing {
+    const choices = aggregateChoices(column);
+    if (choices.length === 0) return nothing;
+    const choose = (event: Event): void =>
+      this.#model((model) => withColumn(model, key, column.columnName, withAggregate(valueIn(event))));
+    return html`<select aria-label=${`How a new measure of ${key}.${column.columnName} is computed`} @change=${choose}>${options(choices, aggregateOf(column))}</select>`;
   }
 
   #numbers(key: string, column: StoredColumn): TemplateResult | typeof nothing {
