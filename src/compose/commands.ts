@@ -37,6 +37,7 @@ import {
   readPlan,
   readSystemCommand,
 } from '../studio/process-commands.js';
+import { previewReport } from '../studio/report-preview.js';
 import { listSchedules, pauseSchedule, resumeSchedule } from '../studio/schedules.js';
 import { searchCommand } from '../studio/search.js';
 import { listUploads } from '../studio/uploads.js';
@@ -69,7 +70,7 @@ export const studioCommands = [
   ...[readSystemCommand, listSlowQueries, readAnswerHistory, readPlan, listSigningKeys],
   ...[listSchedules, pauseSchedule, resumeSchedule],
   ...[listSessions, endSessions, createKey, rotateKey, searchCommand, listUploads],
-  ...[openView, previewMetric, describeMetric, turnMetricIntoSql],
+  ...[openView, previewMetric, describeMetric, turnMetricIntoSql, previewReport],
 ];
 
 type Command = (typeof gatewayCommands | typeof studioCommands)[number];

@@ -24,6 +24,7 @@ import { purgeGuestTokens } from '../service/guest-tokens/guest-token-admin.js';
 import { createAuthenticate } from '../service/keys/authenticate.js';
 import { createLastUses, type LastUses } from '../service/keys/last-use.js';
 import { createHandlers, type Handlers, operations } from '../service/operations.js';
+import { previewTemplateSchedule } from '../service/schedules/template-schedules.js';
 import { openCanary } from '../service/store/key-canary.js';
 import { assertMetadataWritable, migrate } from '../service/store/migrations.js';
 import { createStore, type Store } from '../service/store/store.js';
@@ -48,6 +49,8 @@ export type Service = {
   readonly authoring: Authoring;
   /** Counts what is used. */
   readonly use: CountUse;
+  /** For Studio: the mail of a report to all tenants, before it is saved. */
+  readonly previewReport: ReturnType<typeof previewTemplateSchedule>;
   /** For Studio: makes and rotates keys. */
   readonly keys: Pick<Handlers, 'createApiKey' | 'createServiceToken' | 'rotateApiKey' | 'rotateServiceToken'>;
   /** Ends the background jobs, after they have stored the last uses of credentials once more. */
@@ -122,6 +125,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
     dispatch,
     use,
     authoring: createAuthoring({ store, engine, clock, sqlRewriter }),
+    previewReport: previewTemplateSchedule({ store, clock, ids, reports, tag }),
     keys: handlers,
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
     close: () => closeAll([renderer.close, jobs.close]),

@@ -1,6 +1,7 @@
 /** Builds Studio over a gateway and a service of the same process. */
 import type { RequestHandler, Router } from 'express';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
+import type { ApiKeyCaller } from '../model/guest/caller.js';
 import { handled } from '../model/handled.js';
 import type { Clock } from '../model/ports.js';
 import type { ReadQueries } from '../model/query/watch.js';
@@ -20,6 +21,7 @@ import { createOpenId, type OpenId } from '../studio/openid.js';
 import { peopleCommands } from '../studio/people.js';
 import { processCommands, type ReadSystem } from '../studio/process-commands.js';
 import { createRecheck, withRecheck } from '../studio/recheck.js';
+import { reportPreviewCommand } from '../studio/report-preview.js';
 import { createStudioRouter } from '../studio/router.js';
 import { scheduleCommands } from '../studio/schedules.js';
 import { createSearch, createSearchCommand } from '../studio/search.js';
@@ -91,10 +93,14 @@ type Opened = {
   readonly sessions: StudioSessions;
   readonly uploads: Uploads;
   readonly dataAppId: () => Promise<string | undefined>;
+  readonly dataApp: () => Promise<ApiKeyCaller>;
 };
 
 /** All that can be run in Studio. */
-const commandsOf = (parts: StudioParts, { views, sessions, uploads, dataAppId }: Opened): readonly AdminCommand[] => {
+const commandsOf = (
+  parts: StudioParts,
+  { views, sessions, uploads, dataAppId, dataApp }: Opened,
+): readonly AdminCommand[] => {
   const { service, gateway, clock, reports } = parts;
   const { store, authenticate, authoring, keys } = service;
   const { viewAs, commands } = gateway.router;
@@ -106,6 +112,7 @@ const commandsOf = (parts: StudioParts, { views, sessions, uploads, dataAppId }:
     ...peopleCommands(sessions),
     ...keyCommands({ ...keys, findKey: findKeyIn(store) }),
     ...viewCommands({ views, viewAs, authenticate, authoring, audit: gateway.audit }),
+    reportPreviewCommand({ dataApp, preview: service.previewReport, audit: gateway.audit }),
     ...[createSearchCommand(search), listUploadsCommand(uploads)],
   ];
 };
@@ -124,7 +131,7 @@ export const openStudio = (parts: StudioParts): Studio => {
   const openId = openIdOf(parts, sealer);
   const sessions = sessionsOf(parts, openId);
   const views = createViews(sealer);
-  const commands = commandsOf(parts, { views, sessions, uploads, dataAppId });
+  const commands = commandsOf(parts, { views, sessions, uploads, dataAppId, dataApp });
   const work = createWork({
     ...{ operations, dataApp, commands, audit: gateway.audit },
     dispatch: removingFiles({ uploads, log }, dispatch),

@@ -45,6 +45,12 @@ export const createReportsPort = (
     if (on === null) throw new Error('only what is on can be previewed');
     return on.preview(...asked);
   },
+  openReader: async (owner) => {
+    const on = passages();
+    const right = on && (await findOwnRight(on, owner, randomUUID()));
+    return on === null || right === null ? null : { caller: await on.authenticate(right.token), roles: right.roles };
+  },
+  copyIdOf: (templateName, clientId) => passages()?.copyIdOf(templateName, clientId),
   listChannels: async (owner, openedId) => {
     const on = passages();
     const right = on && (await findOwnRight(on, owner, randomUUID()));

@@ -1,4 +1,4 @@
-/** Writes the mail of a schedule for the user who asks, by the code of deliveries. Nothing is sent, and nothing is stored. */
+/** Writes the mail of a schedule for one reader, by the code of deliveries. Nothing is sent, and nothing is stored. */
 import { randomUUID } from 'node:crypto';
 import { notOpen } from '../model/guest/access.js';
 import type { GuestCaller } from '../model/guest/caller.js';
@@ -43,11 +43,12 @@ const toRefusal = (cause: unknown): Refusal => {
 
 const read = async (
   previewing: Previewing,
-  [caller, { schedule, opened }, signal]: Parameters<PreviewMail>,
+  [caller, { schedule, opened, reader: userIdentifier }, signal]: Parameters<PreviewMail>,
 ): Promise<Report> => {
   const { setup, tag, clock, askAs, largestBytes, readTimeoutMs } = previewing;
-  const right = await findOwnRight(previewing, schedule.owner, randomUUID());
-  const language = right === null ? undefined : languageFor(setup, { right, reader: schedule.owner });
+  const owner = { ...schedule.owner, userIdentifier };
+  const right = await findOwnRight(previewing, owner, randomUUID());
+  const language = right === null ? undefined : languageFor(setup, { right, reader: owner });
   const reader = { schedule, opened, language, token: '', isToChannel: false, isRequested: true };
   const within = anyOf(signal, AbortSignal.timeout(readTimeoutMs));
   const report = await readOpened({ ask: askAs(caller), tag, clock, setup }, reader, within);

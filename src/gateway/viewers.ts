@@ -17,6 +17,8 @@ const viewer = z.object({
   clientId: z.string(),
   /** The claim `sub`. */
   user: z.string(),
+  /** What reports and tokens call the user. */
+  userIdentifier: z.string(),
   /** As the session says. Null: it has no name. */
   name: z.string().nullable(),
   roles: z.array(z.string()),
@@ -73,7 +75,8 @@ const viewerOf = async (
     if (template !== undefined && !templates.some((one) => one.template === template)) return undefined;
     const roles = [...rolesOf(policy, session)];
     const own = { ...claims, sub: subject };
-    return { clientId, user: subject, name: nameIn(claims), roles, claims: own, lastAt: at, times };
+    const { userIdentifier } = session;
+    return { clientId, userIdentifier, user: subject, name: nameIn(claims), roles, claims: own, lastAt: at, times };
   } catch (error) {
     if (error instanceof ExpressionFault || (error instanceof Refusal && notNow.has(error.code))) return undefined;
     throw error;

@@ -341,6 +341,7 @@ const ownReasons = [
   'report-recurrence',
   'report-to-others',
   'report-too-large',
+  'report-to-nobody',
   'report-under-way',
   'report-unread',
   'report-without-address',

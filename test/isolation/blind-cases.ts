@@ -96,6 +96,11 @@ const viewOfUser = fc.record({
   claims: fc.tuple(claims, client).map(([own, org]) => ({ ...own, org })),
 });
 const authored = validFor(inlined(authoredMetric), 'input');
+const previewedReport = fc.record({
+  ...{ dashboardId: template, name: fc.constant('Daily'), format: fc.constantFrom('csv', 'link') },
+  recurrence: fc.constant({ every: 'day', at: '08:00', timezone: 'UTC' }),
+  ...{ recipients: fc.constant({ roles: ['boss'] }), clientId: client, user: fc.constant('ann.0@customer.example') },
+});
 
 /** Inputs of the commands. */
 const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
@@ -167,6 +172,7 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'metric-preview': authored,
   'metric-statement': authored,
   'metric-to-sql': authored,
+  'report-preview': previewedReport,
   'studio-sessions-list': fc.constant({}),
   'studio-sessions-end': fc.constant({ issuer: 'nowhere', subject: 'nobody' }),
   'uploads-list': fc.constant({}),
@@ -398,7 +404,10 @@ export const anAsked: fc.Arbitrary<Asked> = fc.oneof(
     weight: 1,
     arbitrary: asked(
       'page',
-      fc.oneof(...['metric-preview', 'metric-statement', 'metric-to-sql'].map((one) => authored.map(asCommand(one)))),
+      fc.oneof(
+        ...['metric-preview', 'metric-statement', 'metric-to-sql'].map((one) => authored.map(asCommand(one))),
+        previewedReport.map(asCommand('report-preview')),
+      ),
     ),
   },
   { weight: 3, arbitrary: asked('view', anyOf(looked, '/studio/as')) },

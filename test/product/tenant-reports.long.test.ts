@@ -119,6 +119,60 @@ describe.skipIf(!hasChromium())('reports to all tenants in Studio', { timeout: 1
     expect(files[0]?.content.toString()).toBe(expected.text);
   });
 
+  test('a mail is seen before it is saved, as one of the recipients gets it, and nothing is sent', async () => {
+    const { product, mailbox } = mailing;
+    await mailing.logIn('mia', { locale: 'de' });
+    const before = mailbox.received.length;
+    await page.goto(`${product.url}/studio/tenant-reports`);
+    await page.getByRole('button', { name: 'New report' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Report to all tenants' });
+    await dialog.getByText('None of the recipients above was here lately.').waitFor();
+    await dialog.getByLabel(/^Name/).fill('Seen before');
+    await dialog.getByLabel('Template').selectOption({ label: 'Delays' });
+    await dialog.getByLabel('Format').selectOption('png');
+    await dialog.getByLabel(/^Users/).fill('guestlist-demo|mia');
+    const readers = dialog.getByRole('combobox', { name: 'As', exact: true });
+    await until(() => readers.locator('option').allTextContents()).toEqual([
+      expect.stringMatching(/^mia@customer\.example, manager at /),
+    ]);
+    await dialog.getByRole('button', { name: 'Show the mail' }).click();
+    const mail = dialog.getByRole('region', { name: 'Preview' });
+    await mail.getByText(/^As mia@customer\.example, manager at .* would get it now/).waitFor({ timeout: 90_000 });
+    await mail.getByRole('heading', { name: /^Seen before/ }).waitFor();
+    const body = mail.getByRole('document');
+    expect(await body.locator('[lang="de"]').count()).toBe(1);
+    expect(await body.locator('img[src^="data:image/png"]').count()).toBeGreaterThan(0);
+    await mail.scrollIntoViewIfNeeded();
+    await shoot('preview');
+    expect(await violations()).toEqual([]);
+    await fits(dialog);
+    // What is changed is not what is seen.
+    await dialog.getByLabel(/^Name/).fill('Changed');
+    expect(await mail.count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(mailbox.received).toHaveLength(before);
+    expect(await page.getByText('Seen before').count()).toBe(0);
+  });
+
+  test('a person without access to data sees no mail of a user, and asks for none', async () => {
+    const asked: string[] = [];
+    await page.route('**/studio/session', async (route) => {
+      const answer = await route.fetch();
+      const { data } = (await answer.json()) as { data: { person: object } };
+      const person = { ...data.person, seesData: false };
+      await route.fulfill({ response: answer, json: { data: { ...data, person } } });
+    });
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(`${mailing.product.url}/studio/tenant-reports`);
+    await page.getByRole('button', { name: 'New report' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Report to all tenants' });
+    await dialog.getByLabel(/^Users/).fill('guestlist-demo|mia');
+    expect(await dialog.getByText('Preview').count()).toBe(0);
+    expect(asked.filter((url) => /viewers-list|report-preview/.test(url))).toEqual([]);
+    await page.unroute('**/studio/session');
+    await page.reload();
+  });
+
   test('what is changed shows what was chosen, and a link has neither metrics nor filters', async () => {
     await page.goto(`${mailing.product.url}/studio/tenant-reports`);
     await page.getByRole('link', { name: 'Each week' }).click();

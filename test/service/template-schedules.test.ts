@@ -1,19 +1,23 @@
 /** Schedules of the host for all tenants of a template: what is kept, refused and shown. Sending is tested in test/delivery. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { calendar } from '../../src/delivery/calendar.js';
+import type { GuestCaller } from '../../src/model/guest/caller.js';
+import type { GuestReports } from '../../src/model/guest/mail-preview.js';
 import type { Person } from '../../src/model/person.js';
 import type { Code } from '../../src/model/refusal.js';
 import { tenantRecipient } from '../../src/model/schedule/host-schedule.js';
+import { createDashboardEmbed } from '../../src/service/dashboards/embeds.js';
 import {
   createTemplateSchedule,
   deleteTemplateSchedule,
   listTemplateDeliveries,
   listTemplateSchedules,
+  previewTemplateSchedule,
   sendTemplateSchedule,
   updateTemplateSchedule,
 } from '../../src/service/schedules/template-schedules.js';
-import { createWorld, planDefaults, type World } from './world.js';
+import { createWorld, planDefaults, settings, type World } from './world.js';
 
 let world: World;
 let isOn = true;
@@ -290,4 +294,92 @@ test('one report is asked for at a time, and the history names tenants and users
   const off = sendTemplateSchedule(deps())(world.api(), { scheduleId });
   await refusedWith('sendTemplateSchedule INVALID_REQUEST_BODY', off, 'No report is sent');
   await remove(scheduleId);
+});
+
+describe('the mail before it is made', () => {
+  const read: { readonly caller: GuestCaller; readonly reader: string; readonly metrics: readonly string[] }[] = [];
+  beforeAll(async () => {
+    for (const [clientId, isAllowEmailReports] of [
+      ['a', true],
+      ['b', true],
+      ['c', false],
+    ] as const)
+      await createDashboardEmbed(world.deps)(
+        world.api(),
+        {
+          ...{ dashboardId: `delays-${clientId}`, clientId, workspaceName: 'space', templateDashboardId: 'delays' },
+          accessSettings: { ...settings, isAllowEmailReports },
+          ...{ isImportMetrics: true, isAllowPrivateMetricsByDefault: false, isRenameDashboard: false },
+        },
+        new AbortController().signal,
+      );
+  });
+  beforeEach(() => {
+    read.length = 0;
+  });
+
+  /** Each tenant has a user ann, who is a manager and may log in. */
+  const preview = async (more: object = {}, reports: Partial<GuestReports> = {}) => {
+    const port: GuestReports = {
+      ...{ ...world.deps.reports, ...deps().reports, isOn: () => true, check: async () => 'ready' },
+      openReader: async ({ clientId, userIdentifier }) => {
+        if (userIdentifier !== 'ann') return null;
+        const permissions = { isEnableDownloadMetrics: true };
+        return { caller: await world.mint({ userIdentifier }, { clientId, permissions }), roles: ['manager'] };
+      },
+      copyIdOf: (name, clientId) => `${name}-${clientId}`,
+      preview: async (caller, { reader, opened }) => {
+        read.push({ caller, reader, metrics: opened.metrics.map(({ metricId }) => metricId) });
+        return { subject: 'Daily', html: '', text: '', files: [] };
+      },
+      ...reports,
+    };
+    const asked = { ...plan, clientId: 'a', user: 'ann', ...more };
+    const { signal } = new AbortController();
+    return previewTemplateSchedule({ ...deps(), reports: port, tag: world.deps.tag })(world.api(), asked, signal);
+  };
+
+  test.each(['a', 'b'])(
+    'is read as the user of tenant %s whom the host names, of the copy of that tenant',
+    async (clientId) => {
+      const copy = await world.store.dashboards.findByExternalId(world.api().dataAppId, `delays-${clientId}`);
+      const [placed] = await world.store.dashboards.listMetrics(copy?.id ?? '');
+      expect(await preview({ clientId, metricIds: ['delays-count'] })).toMatchObject({ subject: 'Daily' });
+      expect(read).toMatchObject([{ reader: 'ann', metrics: [placed?.metric.metricId] }]);
+      expect(read[0]?.caller.grant).toMatchObject({ clientId, userIdentifier: 'ann' });
+      expect(await listTemplateSchedules({ store: world.store })(world.api(), {})).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['who may not log in', { user: 'bob', recipients: { users: ['bob'], roles: [], addresses: [] } }, 'UNAUTHORIZED'],
+    [
+      'whom the report does not name',
+      { recipients: { users: ['bob'], roles: ['head'], addresses: [] } },
+      'UNAUTHORIZED',
+    ],
+    ['whose tenant gets no reports', { clientId: 'c' }, 'UNAUTHORIZED'],
+    ['of a tenant without a copy', { clientId: 'd' }, 'INVALID_DASHBOARD_ID'],
+    ['of a template that is not there', { dashboardId: 'none' }, 'INVALID_DASHBOARD_ID'],
+    ['who gets it in a channel', { channel: 'ops' }, 'INVALID_REQUEST_BODY'],
+    ['who is one of no recipients', { recipients: { users: [], roles: [], addresses: [] } }, 'INVALID_REQUEST_BODY'],
+  ] as const)('is not read for a user %s', async (_, more, code) => {
+    await expect(preview(more)).rejects.toMatchObject({ code });
+    expect(read).toEqual([]);
+  });
+
+  test('is not read for a user without an address, nor of a copy that the gateway does not know', async () => {
+    await expect(preview({}, { check: async () => 'no-address' })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await expect(preview({}, { copyIdOf: () => 'delays-b' })).rejects.toMatchObject({ code: 'INVALID_DASHBOARD_ID' });
+    expect(read).toEqual([]);
+  });
+
+  test('is not read as another user than the one who is named', async () => {
+    const asBob = async () => ({
+      caller: await world.mint({ userIdentifier: 'bob' }, { clientId: 'a' }),
+      roles: ['manager'],
+    });
+    await expect(preview({}, { openReader: asBob })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(read).toEqual([]);
+  });
 });

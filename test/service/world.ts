@@ -146,6 +146,8 @@ export const createWorld = async (backing?: Backing) => {
       check: async () => 'no-address' as const,
       listChannels: async () => [],
       findAudience: async () => null,
+      openReader: async () => null,
+      copyIdOf: () => undefined,
       preview: () => Promise.reject(new Error('these tests preview no mail')),
     },
     renderer: { render: () => Promise.reject(new Error('these tests draw nothing')) },

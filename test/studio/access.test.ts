@@ -215,6 +215,7 @@ test('a command whose answer tells of rows or claims needs access to data beside
       'metric-preview',
       'policy-save',
       'read-plan',
+      'report-preview',
       'request-explanation',
       'tenants-names',
       'viewers-list',
@@ -844,6 +845,40 @@ describe('a view as a tenant’s user', () => {
     expect(await status('the-users-token')).toBe(401);
     await ask(headers, 'DELETE', '/studio/session');
     expect(await status(view)).toBe(401);
+  });
+});
+
+describe('the mail of a report before it is saved', () => {
+  const path = '/studio/commands/report-preview';
+  const body = JSON.stringify({
+    ...{ dashboardId: 'delays', name: 'Daily', format: 'csv', recipients: { roles: ['boss'] } },
+    ...{ recurrence: { every: 'day', at: '08:00', timezone: 'UTC' }, clientId: 'LAX', user: 'ann' },
+  });
+  beforeEach(() => {
+    server.mailsRead.length = 0;
+    server.audited.length = 0;
+  });
+
+  test.each(studioRoles)('is shown to a person with the role %s only if that is publisher or owner', async (role) => {
+    const isAllowed = ['publisher', 'owner'].includes(role);
+    const { status } = await ask(await server.as(personWith([role])), 'POST', path, body);
+    expect(status).toBe(isAllowed ? 200 : 403);
+    expect(server.mailsRead).toEqual(isAllowed ? ['LAX ann'] : []);
+    expect((await ask(await server.as(personWith([role], false, 'blind')), 'POST', path, body)).status).toBe(
+      role === 'policyAdmin' ? status : 403,
+    );
+  });
+
+  test('is in the audit before it is read, with the person, the tenant and the user', async () => {
+    const headers = await server.as(personWith(['publisher'], true, 'pia'));
+    expect((await ask(headers, 'POST', path, body)).status).toBe(200);
+    const detail = { command: 'report-preview', operator: expect.stringContaining('pia'), dashboard: 'delays' };
+    expect(server.audited).toEqual([expect.objectContaining({ kind: 'admin', clientId: 'LAX', user: 'ann', detail })]);
+    const other = await startStudioServer({ now: () => new Date(nowMs) }, null, operations, { auditFails: () => true });
+    const own = await other.as(personWith(['publisher']));
+    expect((await fetch(`${other.url}${path}`, { method: 'POST', headers: own, body })).status).toBe(500);
+    expect(other.mailsRead).toEqual([]);
+    other.close();
   });
 });
 

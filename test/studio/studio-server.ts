@@ -35,6 +35,7 @@ import type { OpenId } from '../../src/studio/openid.js';
 import { peopleCommands } from '../../src/studio/people.js';
 import { type ProcessParts, processCommands } from '../../src/studio/process-commands.js';
 import { createRecheck, withRecheck } from '../../src/studio/recheck.js';
+import { reportPreviewCommand } from '../../src/studio/report-preview.js';
 import { createStudioRouter } from '../../src/studio/router.js';
 import { scheduleCommands } from '../../src/studio/schedules.js';
 import { createSearch, createSearchCommand } from '../../src/studio/search.js';
@@ -110,6 +111,8 @@ export type StudioServer = {
   readonly searched: Wanted[];
   /** Metrics of authors that reached the service, and as whom. */
   readonly authored: Authored[];
+  /** Whose mail was read, as `tenant user`. */
+  readonly mailsRead: string[];
   /** How views were opened. */
   readonly looked: Viewing[];
   /** By whom and of what keys were made. */
@@ -275,6 +278,7 @@ export const startStudioServer = async (
     createRecheck({ store, openId, clock, times, audit, log }),
   );
   const authored: Authored[] = [];
+  const mailsRead: string[] = [];
   const looked: Viewing[] = [];
   const made: (readonly [Caller, object])[] = [];
   const make = async (caller: Caller, input: object) => {
@@ -363,6 +367,14 @@ export const startStudioServer = async (
       findKey: async ({ name }) => (name === 'known' ? { kind: 'serviceToken', tokenId: 'of-known' } : undefined),
     }),
     ...viewCommands({ views, authenticate, audit, ...viewing }),
+    reportPreviewCommand({
+      audit,
+      dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
+      preview: async (_, { clientId, user }) => {
+        mailsRead.push(`${clientId} ${user}`);
+        return { subject: 'Daily', html: '', text: '', files: [{ name: 'a.csv', bytes: 1 }] };
+      },
+    }),
     createSearchCommand(createSearch({ store: someFinds(searched), commands: recorded, dataAppId, now: clock.now })),
     listUploadsCommand(uploads),
   ];
@@ -404,7 +416,7 @@ export const startStudioServer = async (
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   return {
-    ...{ url, dispatched, commands, audited, paused, searched, authored, looked, made, links, sessions },
+    ...{ url, dispatched, commands, audited, paused, searched, authored, mailsRead, looked, made, links, sessions },
     as: async (person) => {
       const { cookie } = await sessions.logIn(person);
       const headers = { cookie: `${studioCookie}=${cookie}` };

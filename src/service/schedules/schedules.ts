@@ -176,21 +176,25 @@ export const createGuestSchedule =
     return { ...schedule, status: null, unconfirmed: await unconfirmedOf(deps, schedule) };
   };
 
+/** Throws INVALID_REQUEST_BODY for what goes to a channel. */
+export const assertMail = ({ channel }: Pick<SchedulePlan, 'channel'>): void => {
+  if (channel === null) return;
+  throw new Refusal('INVALID_REQUEST_BODY', 'channel: what goes to a channel is no mail. Choose null to see one.', {
+    reason: 'report-of-a-channel',
+  });
+};
+
 /**
  * Returns the mail of a schedule that is not made yet, as this guest would get it. It is refused as the schedule would be,
  * and it is read as the guest reads the dashboard: by the token, whatever the user's login would open.
  */
 export const previewGuestSchedule =
-  (deps: Deps & { readonly reports: GuestReports }) =>
+  (deps: Deps & { readonly reports: Pick<GuestReports, 'preview'> }) =>
   async (caller: GuestCaller, asked: AskedPlan, signal: AbortSignal): Promise<MailPreview> => {
-    if (asked.channel !== null) {
-      throw new Refusal('INVALID_REQUEST_BODY', 'channel: what goes to a channel is no mail. Choose null to see one.', {
-        reason: 'report-of-a-channel',
-      });
-    }
+    assertMail(asked);
     const schedule = await planned(deps, caller.grant, asked);
     const opened = await openReport(deps)(caller, schedule, schedule.owner.userIdentifier);
-    return deps.reports.preview(caller, { schedule, opened }, signal);
+    return deps.reports.preview(caller, { schedule, opened, reader: schedule.owner.userIdentifier }, signal);
   };
 
 /** Returns the user's own schedules of the dashboard, oldest first. */

@@ -4,8 +4,9 @@
  */
 import type { Dashboard } from '../../model/dashboard/dashboard.js';
 import { type ApiKeyCaller, seesData } from '../../model/guest/caller.js';
+import type { GuestReports, MailPreview, MailReader } from '../../model/guest/mail-preview.js';
 import { readDashboardFilter } from '../../model/guest/saved-view.js';
-import type { Clock, Ids } from '../../model/ports.js';
+import type { Clock, Ids, Tag } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import { maskedAddress } from '../../model/schedule/address.js';
 import { concealed, dependsOnRows, type ToldDelivery, wasAskedLately } from '../../model/schedule/history.js';
@@ -28,12 +29,13 @@ import {
   type PlanChange,
   type PlanContent,
 } from '../../model/schedule/plan.js';
-import { hasNone } from '../../model/schedule/recipients.js';
+import { hasNone, isNamed } from '../../model/schedule/recipients.js';
 import { mostSchedules, type Reports } from '../../model/schedule/reports.js';
-import type { Schedule, SchedulePlan } from '../../model/schedule/schedule.js';
+import type { Schedule, ScheduleOwner, SchedulePlan } from '../../model/schedule/schedule.js';
 import { holdDataApp } from '../data-apps/data-apps.js';
 import type { Store } from '../store/store.js';
 import { assertHostAlert, findTemplateDatamart } from './alerts.js';
+import { assertMail, openReport } from './schedules.js';
 
 type Deps = {
   readonly store: Store;
@@ -42,12 +44,14 @@ type Deps = {
   readonly reports: Pick<Reports, 'calendar' | 'channels' | 'hasLinks' | 'isFor'>;
 };
 
+/** The data app whose users get it. */
+type DataApp = Pick<ApiKeyCaller, 'dataAppId' | 'dataAppName'>;
 type Named = { readonly scheduleId: string };
 type CreateTemplateSchedule = Omit<SchedulePlan, 'mutedUntil'> & { readonly dashboardId: string };
 
 const assertOn = async (
   { reports }: Deps,
-  { dataAppId, dataAppName }: ApiKeyCaller,
+  { dataAppId, dataAppName }: DataApp,
   channel: string | null,
 ): Promise<void> => {
   if (await reports.isFor(dataAppId, channel)) return;
@@ -139,6 +143,74 @@ export const createTemplateSchedule =
     const schedule = newSchedule({ ...plan, ...content }, place, deps.reports.calendar, createdAt);
     await insertNew(deps, caller, schedule);
     return { ...schedule, templateName: template.externalDashboardId, last: null };
+  };
+
+type PreviewTemplateSchedule = CreateTemplateSchedule & { readonly clientId: string; readonly user: string };
+type PreviewDeps = Omit<Deps, 'reports'> & { readonly reports: GuestReports; readonly tag: Tag };
+
+/** Throws UNAUTHORIZED unless a message of this plan would reach the user now. Returns the user as the delivery reads. */
+const readerOf = async (
+  { reports }: PreviewDeps,
+  owner: ScheduleOwner,
+  { recipients, openedId }: Pick<SchedulePlan, 'recipients'> & { readonly openedId: string },
+): Promise<MailReader> => {
+  const { userIdentifier } = owner;
+  const found = await reports.openReader(owner);
+  const isMeant = found !== null && recipients !== null && isNamed(recipients, { userIdentifier, roles: found.roles });
+  if (found === null || !isMeant) {
+    const message =
+      'user: this user would get no such message. Choose a user whom the report names, and who may log in.';
+    throw new Refusal('UNAUTHORIZED', message, { reason: 'report-to-nobody' });
+  }
+  if ((await reports.check(owner, { openedId, channel: null })) === 'ready') return found;
+  const message =
+    'user: no report can be sent to this user, whose login names no e-mail address that reports may go to.';
+  throw new Refusal('UNAUTHORIZED', message, { reason: 'report-without-address' });
+};
+
+/** The tenant's copy that the gateway grants. Throws INVALID_DASHBOARD_ID if the tenant has none. */
+const copyOf = async (
+  { store, reports }: PreviewDeps,
+  { dataAppId }: DataApp,
+  { id, externalDashboardId: name }: Dashboard,
+  clientId: string,
+): Promise<Pick<Schedule, 'dashboardId' | 'openedId'>> => {
+  const openedId = reports.copyIdOf(name, clientId);
+  const copies = await store.dashboards.listCopies(id, dataAppId);
+  const copy = copies.find((one) => one.clientId === clientId && one.externalDashboardId === openedId);
+  if (copy !== undefined) return { dashboardId: copy.id, openedId: copy.externalDashboardId };
+  throw new Refusal(
+    'INVALID_DASHBOARD_ID',
+    `This tenant has no copy of ${JSON.stringify(name)}, so it gets no report.`,
+  );
+};
+
+/**
+ * Returns the mail of a report that is not made yet, as this user of this tenant would get it now: by the user's own
+ * right, as a delivery reads it. Throws as making it would, UNAUTHORIZED if the user would get none, and
+ * METRIC_QUERY_ERROR if it cannot be read now. The caller decides who may see a user's rows.
+ */
+export const previewTemplateSchedule =
+  (deps: PreviewDeps) =>
+  async (
+    app: DataApp,
+    { clientId, user, dashboardId: name, ...given }: PreviewTemplateSchedule,
+    signal: AbortSignal,
+  ): Promise<MailPreview> => {
+    const plan = { ...given, mutedUntil: null };
+    assertMail(plan);
+    await assertOn(deps, app, plan.channel);
+    const template = await deps.store.dashboards.findTemplate(name);
+    if (template === undefined) throw noTemplate(name);
+    assertHostPlan(deps, plan);
+    const content = await readContent(deps, template, plan);
+    const copy = await copyOf(deps, app, template, clientId);
+    const ofTenant = { ...hostOwner(app.dataAppId), clientId };
+    const reader = await readerOf(deps, { ...ofTenant, userIdentifier: user }, { ...plan, ...copy });
+    const place = { ...copy, id: deps.ids.uuid(), owner: ofTenant };
+    const schedule = newSchedule({ ...plan, ...content }, place, deps.reports.calendar, deps.clock.now());
+    const opened = await openReport(deps)(reader.caller, schedule, user);
+    return deps.reports.preview(reader.caller, { schedule, opened, reader: user }, signal);
   };
 
 const told = (caller: ApiKeyCaller, schedule: HostSchedule): ToldHostSchedule =>

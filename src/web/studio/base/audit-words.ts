@@ -53,6 +53,7 @@ const deeds: Partial<Record<CommandName | Deed, string>> = {
   'studio-logout-everywhere': 'logged out of Studio everywhere',
   'view-as': 'looked through the eyes of a user',
   'metric-preview': 'tried a chart',
+  'report-preview': 'saw a report’s mail before it was saved, as a user gets it',
   'rollout-apply': 'started a roll-out',
   'rollout-resume': 'continued a roll-out',
   'rollout-rollback': 'took a roll-out back',

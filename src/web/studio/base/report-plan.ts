@@ -31,6 +31,9 @@ const partsOf = (text = '', separator: RegExp): readonly string[] =>
     .map((each) => each.trim())
     .filter(Boolean);
 
+/** The roles or users that a control names. */
+export const listIn = (text: string | undefined): readonly string[] => partsOf(text, /[,\n]/);
+
 /** Undefined: the filter is not set. Numbers go as text, so that none is rounded; the server says which text is none. */
 const valueIn = (controls: Controls, { name, dataType }: TemplateFilter): FilterValue | undefined => {
   const text = (control: string): string => (controls[control] ?? '').trim();
@@ -64,7 +67,7 @@ export const planOf = (draft: Draft, controls: Controls, filters: readonly Templ
   const content = { dashboardFilter, metricIds } as Pick<NewReport, 'dashboardFilter' | 'metricIds'>;
   return {
     ...{ ...plan, dashboardId: controls.dashboardId ?? '' },
-    recipients: { roles: partsOf(controls.roles, /[,\n]/), users: partsOf(controls.users, /[,\n]/) },
+    recipients: { roles: listIn(controls.roles), users: listIn(controls.users) },
     ...(filters === undefined && takesContent(draft) ? {} : content),
     // Of a template that cannot be read, the alert stays as it is.
     ...(filters === undefined || alert === undefined ? {} : { alert }),

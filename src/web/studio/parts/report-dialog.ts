@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { Alert } from '../../../model/schedule/alert.js';
 import type { Recurrence } from '../../../model/schedule/recurrence.js';
 import { createFormat } from '../../base/format.js';
+import { options } from '../../base/options.js';
 import {
   allConditions,
   type Card,
@@ -38,10 +39,13 @@ import {
   formats,
   type HostReport,
   leastControl,
+  listIn,
   mostControl,
   type NewReport,
   planOf,
 } from '../base/report-plan.js';
+import { type KnownViewer, viewerOf, whoSees } from '../base/viewer.js';
+import { mailShown, type SentMail } from './mail.js';
 
 const format = createFormat('en');
 const words = {
@@ -74,6 +78,11 @@ type Asked = {
   readonly given?: HostReport;
   /** Rejects if the template cannot be read: its metrics and filters then stay as they are. */
   readonly partsOf: (dashboardId: string) => Promise<ReportParts>;
+  /** Null: this person may see no user's mail. */
+  readonly preview: {
+    readonly listReaders: (dashboardId: string) => Promise<readonly KnownViewer[]>;
+    readonly read: (report: NewReport, reader: KnownViewer) => Promise<SentMail>;
+  } | null;
   /** Rejects if the server refuses the report: the dialog then stays and says why. */
   readonly save: (report: NewReport) => Promise<void>;
 };
@@ -85,6 +94,9 @@ type State = {
   parts: ReportParts | 'reading' | { readonly problem: string };
   faults: Faults;
   isBusy: boolean;
+  /** Users who were here lately. Undefined: not known yet. */
+  readers: readonly KnownViewer[] | undefined;
+  mail: { readonly who: string; readonly sent: SentMail } | undefined;
 };
 
 const textOfError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -110,6 +122,8 @@ const startOf = ({ templates, given }: Asked): State => {
     parts: templates.length === 0 ? { metrics: [], filters: [] } : 'reading',
     faults: {},
     isBusy: false,
+    readers: undefined,
+    mail: undefined,
   };
 };
 
@@ -117,6 +131,8 @@ const choose = (state: State, control: Pick<HTMLInputElement, 'name' | 'value' |
   state.draft = changed(state.draft, control, cardsIn(state));
   state.controls = { ...state.controls, [control.name]: control.value };
   state.faults = forgiven(state.faults, control.name);
+  // It shows what is no longer asked for.
+  state.mail = undefined;
 };
 
 /** What the template no longer has is no longer chosen. What was typed meanwhile stays. */
@@ -131,56 +147,114 @@ const takeParts = (state: State, parts: State['parts']): void => {
 };
 
 /** Resolves when the report is saved, or the dialog is closed. */
-export const askReport = async (asked: Asked): Promise<void> => {
-  const { templates, given, partsOf, save } = asked;
-  const title = given === undefined ? 'Report to all tenants' : 'Change the report';
-  const state = startOf(asked);
-  let reading = Promise.resolve();
-  const read = (dashboardId: string): void => {
-    reading = readParts(dashboardId);
-  };
-  const readParts = async (dashboardId: string): Promise<void> => {
-    state.parts = 'reading';
-    const parts = await partsOf(dashboardId).catch((error: unknown) => ({ problem: textOfError(error) }));
+export const askReport = async (asked: Asked): Promise<void> => void (await new ReportDialog(asked).closed);
+
+class ReportDialog {
+  readonly closed: Promise<unknown>;
+  readonly #asked: Asked;
+  readonly #title: string;
+  readonly #state: State;
+  readonly #dialog: HTMLDialogElement;
+  readonly #drawIn: (next: TemplateResult) => void;
+  #reading = Promise.resolve();
+
+  constructor(asked: Asked) {
+    this.#asked = asked;
+    this.#title = asked.given === undefined ? 'Report to all tenants' : 'Change the report';
+    this.#state = startOf(asked);
+    const { dialog, draw, closed } = openDialog(this.#title, this.#form());
+    this.#dialog = dialog;
+    this.#drawIn = draw;
+    this.closed = closed;
+    const [first] = asked.templates;
+    if (first !== undefined) this.#read(first.dashboardId);
+  }
+
+  #draw(): void {
+    this.#drawIn(this.#form());
+  }
+
+  #form(): TemplateResult {
+    const { given, preview } = this.#asked;
+    return html`<form class="form" @submit=${this.#submit} @input=${this.#change}>
+      <h2>${this.#title}</h2>
+      ${fields(this.#asked, this.#state)}
+      ${preview === null ? nothing : previewFields(this.#state, (reader) => void this.#look(reader))}
+      <div class="buttons"><button type="button" class="quiet" @click=${() => this.#dialog.close()}>Cancel</button>
+        <button>${given === undefined ? 'Schedule' : 'Save'}</button></div>
+    </form>`;
+  }
+
+  #read(dashboardId: string): void {
+    this.#reading = this.#readParts(dashboardId);
+    void this.#readReaders(dashboardId);
+  }
+
+  async #readParts(dashboardId: string): Promise<void> {
+    this.#state.parts = 'reading';
+    const parts = await this.#asked.partsOf(dashboardId).catch((error: unknown) => ({ problem: textOfError(error) }));
     // Meanwhile another template may have been chosen.
-    if (state.controls.dashboardId !== dashboardId) return;
-    takeParts(state, parts);
-    draw(form());
-  };
-  const submit = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
+    if (this.#state.controls.dashboardId !== dashboardId) return;
+    takeParts(this.#state, parts);
+    this.#draw();
+  }
+
+  async #readReaders(dashboardId: string): Promise<void> {
+    const { preview } = this.#asked;
+    if (preview === null) return;
+    this.#state.readers = undefined;
+    const readers = await preview.listReaders(dashboardId).catch((error: unknown) => {
+      this.#state.faults = { ...this.#state.faults, form: `The users cannot be read. ${textOfError(error)}` };
+      return [];
+    });
+    if (this.#state.controls.dashboardId !== dashboardId) return;
+    this.#state.readers = readers;
+    this.#draw();
+  }
+
+  /** Does something with what the form asks for, and says at its field what is refused. */
+  async #withPlan(work: (report: NewReport) => Promise<void>): Promise<void> {
+    const state = this.#state;
     if (state.isBusy) return;
     state.isBusy = true;
+    this.#draw();
     // What the template has decides what is saved. Another one may be chosen while it is read.
-    while (state.parts === 'reading') await reading;
+    while (state.parts === 'reading') await this.#reading;
     const filters = partsIn(state)?.filters;
     try {
-      await save(planOf(state.draft, state.controls, filters));
-      dialog.close();
+      await work(planOf(state.draft, state.controls, filters));
     } catch (error) {
       state.faults = controlFaults(textOfError(error), filters ?? []);
     } finally {
       state.isBusy = false;
-      draw(form());
-      dialog.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+      this.#draw();
+      this.#dialog.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
     }
+  }
+
+  readonly #submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    await this.#withPlan(async (report) => {
+      await this.#asked.save(report);
+      this.#dialog.close();
+    });
   };
-  const change = ({ target }: Event): void => {
+
+  async #look(reader: KnownViewer): Promise<void> {
+    await this.#withPlan(async (report) => {
+      const sent = await this.#asked.preview?.read(report, reader);
+      this.#state.mail = sent && { who: whoSees(viewerOf(reader)), sent };
+    });
+    this.#dialog.querySelector('.mail')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  readonly #change = ({ target }: Event): void => {
     const control = target as HTMLInputElement;
-    choose(state, control);
-    if (control.name === 'dashboardId') read(control.value);
-    draw(form());
+    choose(this.#state, control);
+    if (control.name === 'dashboardId') this.#read(control.value);
+    this.#draw();
   };
-  const form = (): TemplateResult => html`<form class="form" @submit=${submit} @input=${change}>
-    <h2>${title}</h2>
-    ${fields(asked, state)}
-    <div class="buttons"><button type="button" class="quiet" @click=${() => dialog.close()}>Cancel</button>
-      <button>${given === undefined ? 'Schedule' : 'Save'}</button></div>
-  </form>`;
-  const { dialog, draw, closed } = openDialog(title, form());
-  if (templates[0] !== undefined) read(templates[0].dashboardId);
-  await closed;
-};
+}
 
 const fields = ({ templates, given }: Asked, state: State): TemplateResult => {
   const { draft, faults, controls } = state;
@@ -215,6 +289,31 @@ const contentFields = (form: Form, state: State): TemplateResult => {
     return html`<p class="notice warn">Its charts and filters cannot be chosen now, and stay as they are. ${parts.problem}</p>`;
   if (form.draft.format === 'alert') return html`${alertFields(form)} ${quietField(form)}`;
   return html`${cardsField(form)} ${parts.filters.length === 0 ? nothing : filterFields(form, parts.filters, controls)}`;
+};
+
+/** Whether the report names the user, by an identifier or a role. */
+const isNamed =
+  ({ roles = '', users = '' }: Controls) =>
+  (reader: KnownViewer): boolean =>
+    listIn(users).includes(reader.userIdentifier) || reader.roles.some((role) => listIn(roles).includes(role));
+
+/** The mail as one of the recipients would get it. */
+const previewFields = (
+  { readers, controls, mail, isBusy }: State,
+  look: (reader: KnownViewer) => void,
+): TemplateResult => {
+  const named = readers?.filter(isNamed(controls)) ?? [];
+  const chosen = named[Number(controls.reader ?? 0)] ?? named[0];
+  const choices = named.map((one, at) => [String(at), whoSees(viewerOf(one))] as const);
+  const none = readers === undefined ? 'Reading who was here lately…' : 'None of the recipients above was here lately.';
+  return html`<fieldset class="form"><legend>Preview</legend>
+    ${
+      chosen === undefined
+        ? html`<p class="hint" aria-busy=${readers === undefined ? 'true' : 'false'}>${none}</p>`
+        : html`<label>As <select name="reader">${options(choices, String(named.indexOf(chosen)))}</select></label>
+          <div class="buttons"><button type="button" class="quiet" ?disabled=${isBusy} @click=${() => look(chosen)}>${isBusy ? 'Reading…' : 'Show the mail'}</button></div>`
+    }
+    ${mail === undefined ? nothing : mailShown(mail.sent, mail.who)}</fieldset>`;
 };
 
 const filterFields = (

@@ -8,6 +8,7 @@ import { filtersText, type NewReport, type HostReport as Report } from '../base/
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
+import { type KnownViewer, listViewers } from '../base/viewer.js';
 import { alertText, askReport, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
 
 type Delivery = OperationAnswer<'listTemplateDeliveries'>['data'][number];
@@ -109,7 +110,7 @@ class TenantReportsScreen extends Screen<Data> {
   async #make(): Promise<void> {
     const templates = await listTemplates(this.api).catch(() => []);
     const save = async (report: NewReport) => void (await this.api.call('createTemplateSchedule', report));
-    await askReport({ templates, partsOf: this.#partsOf, save });
+    await askReport({ templates, partsOf: this.#partsOf, preview: this.#preview, save });
     await this.reload();
   }
 
@@ -117,8 +118,22 @@ class TenantReportsScreen extends Screen<Data> {
     const save = async ({ dashboardId: _, ...plan }: NewReport) =>
       void (await this.api.call('updateTemplateSchedule', { ...plan, scheduleId: report.id }));
     const { dashboardId, name } = report;
-    await askReport({ templates: [{ dashboardId, name }], given: report, partsOf: this.#partsOf, save });
+    await askReport({
+      templates: [{ dashboardId, name }],
+      given: report,
+      ...{ partsOf: this.#partsOf, preview: this.#preview, save },
+    });
     await this.reload();
+  }
+
+  /** Of one of the recipients, for people with access to data. */
+  get #preview() {
+    if (!this.api.session.person.seesData) return null;
+    return {
+      listReaders: (dashboardId: string) => listViewers(this.api, dashboardId),
+      read: (report: NewReport, { clientId, userIdentifier: user }: KnownViewer) =>
+        this.api.command('report-preview', { ...report, clientId, user }),
+    };
   }
 
   readonly #partsOf = async (dashboardId: string): Promise<ReportParts> => {
