@@ -79,6 +79,9 @@ const board = (names: readonly string[], tiles?: readonly Tile[]): Json => ({
   ...(tiles === undefined ? { version: 2 } : { version: 3, tiles }),
 });
 
+/** What the host says of the board with the large table. */
+export const describedAs = 'Each hour of each airport, with its flights.';
+
 export type CardBoard = 'cards--LAX' | 'large--LAX';
 
 const boards: Readonly<Record<CardBoard, readonly string[]>> = {
@@ -98,6 +101,7 @@ export const makeBoards = async (
         dashboardId,
         workspaceName: 'flights',
         clientId: 'LAX',
+        ...(dashboardId === 'large--LAX' ? { embedDescription: describedAs } : {}),
         accessSettings: {
           ...operations.createDashboardEmbed.example?.input.accessSettings,
           datamartName: 'flights',

@@ -2,7 +2,7 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
-import { type CardBoard, makeBoards, mintFor } from './card-board.js';
+import { type CardBoard, describedAs, makeBoards, mintFor } from './card-board.js';
 import { startHostPage } from './host-page.js';
 import { type Product, startProduct } from './product.js';
 
@@ -76,6 +76,21 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
     const texts = await cardOf(page, card).locator('tbody tr td:nth-child(2)').allTextContents();
     return [...new Set(texts.map((text) => text.trim()))];
   };
+
+  test('what the host says of a dashboard is read under its name, also where the name is not shown', async () => {
+    const shown = await mintFor(product, { isShowDashboardName: true });
+    const hidden = await mintFor(product, { isShowDashboardName: false });
+    tokens.set('named', shown).set('nameless', hidden);
+    await visit('named', 'large--LAX', async (page) => {
+      const [name, said] = [page.locator('guestlist-dashboard h2').first(), page.getByText(describedAs)];
+      const [above, below] = [await name.boundingBox(), await said.boundingBox()];
+      expect(below?.y ?? 0).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? 0) - 1);
+    });
+    await visit('nameless', 'large--LAX', (page) => page.getByText(describedAs).waitFor());
+    await visit('named', 'cards--LAX', async (page) => {
+      expect(await page.locator('guestlist-dashboard .description').count()).toBe(0);
+    });
+  });
 
   test('a mark of a table filters the cards with its column, and a second click removes the filter', () =>
     visit('plain', 'cards--LAX', async (page, sent) => {
