@@ -42,6 +42,8 @@ export type Explanation = {
   readonly user: string | null;
   readonly tenant: { readonly clientId: string; readonly expression: string; readonly at: string } | null;
   readonly roles: readonly string[] | null;
+  /** What the policy reads roles from. */
+  readonly rolesFrom: { readonly expression: string; readonly at: string };
   /** Hints about unusual claims or an unusual body. */
   readonly notes: readonly string[];
   readonly rules: readonly Examined[];
@@ -192,6 +194,7 @@ export const explainGrant = async (options: ExplainOptions): Promise<Explanation
     user: session?.subject ?? null,
     tenant: clientId === null ? null : { clientId, expression: source, at },
     roles: examined?.roles ?? null,
+    rolesFrom: { expression: policy.roles.source, at: policy.roles.at },
     notes: [...claimNotes(policy, of), ...narrowingNotes(dryRun)],
     rules: examined?.rules ?? [],
     restrictions: examined?.restrictions ?? [],

@@ -164,6 +164,12 @@ const dayPart = (recurrence: Recurrence, format: Format): string | undefined => 
   return recurrence.day === 'last' ? text('Last day') : text('Day {day}', { day: String(recurrence.day) });
 };
 
+/** On which days a schedule sends. */
+export const daysName = (recurrence: Exclude<Recurrence, { cron: string }>, format: Format): string =>
+  [everyName(recurrence.every, format.text), dayPart(recurrence, format)]
+    .filter((part) => part !== undefined)
+    .join(', ');
+
 /** When a schedule sends; with its time zone where that is not the known one, which is the reader's if left out. */
 export const recurrenceName = (recurrence: Recurrence, format: Format, knownZone = ownTimezone()): string => {
   const { text } = format;
@@ -173,7 +179,7 @@ export const recurrenceName = (recurrence: Recurrence, format: Format, knownZone
       ? recurrence.cron === hourly
         ? [text('Each hour')]
         : [text('{name}: {value}', { name: text('Cron expression'), value: recurrence.cron })]
-      : [everyName(recurrence.every, text), dayPart(recurrence, format), timeName(recurrence.at, format)];
+      : [daysName(recurrence, format), timeName(recurrence.at, format)];
   return [...parts, zone].filter((part) => part !== undefined).join(', ');
 };
 

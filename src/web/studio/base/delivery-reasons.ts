@@ -1,4 +1,4 @@
-/** Why a delivery was not sent, in words. */
+/** What became of a delivery, and why it was not sent, in words. */
 import { findMailFault, mailFaultText } from '../../../model/schedule/mail-faults.js';
 
 /** What the reasons mean, for people who do not know the words of the interface. */
@@ -40,4 +40,27 @@ export const reasonCause = (reason: string | null): string =>
 export const reasonText = (reason: string | null): string => {
   const fault = reason === null ? undefined : findMailFault(reason);
   return fault === undefined ? reasonCause(reason) : mailFaultText(fault);
+};
+
+const outcomes: Readonly<Record<string, readonly [words: string, kind: 'good' | 'bad' | 'warn' | 'plain']>> = {
+  sent: ['sent', 'good'],
+  shared: ['sent', 'good'],
+  checked: ['checked', 'good'],
+  failed: ['not sent', 'bad'],
+  skipped: ['left out', 'warn'],
+  sending: ['being sent', 'plain'],
+  due: ['waiting', 'plain'],
+};
+
+/** What became of a delivery, and whether that is good. */
+export const outcomeWords = (state: string) => outcomes[state] ?? ([state, 'plain'] as const);
+
+/** What became of the deliveries of one moment: “41 sent, 2 left out”. */
+export const outcomesText = (counts: Readonly<Partial<Record<string, number>>>): string => {
+  const byWords = new Map<string, number>();
+  for (const [state, count = 0] of Object.entries(counts)) {
+    const [words] = outcomeWords(state);
+    byWords.set(words, (byWords.get(words) ?? 0) + count);
+  }
+  return [...byWords].map(([words, count]) => `${count} ${words}`).join(', ');
 };

@@ -2,6 +2,7 @@
 import { type GuestData, type GuestInput, type GuestRoute, requestOf } from '../../base/operations.js';
 import type { Answer, Api, CommandInput, View } from './api.js';
 import { withoutFolders } from './card-words.js';
+import type { Spoken } from './policy-words.js';
 import { forgetOfOthers } from './tab-owner.js';
 import { tenantName, tenantText } from './tenant-names.js';
 
@@ -112,8 +113,15 @@ export const askAs = async <Route extends GuestRoute>(
 export const explainViewer = async (api: Api, { claims, at }: Viewer, signal?: AbortSignal) => {
   const input = { claims, ...(at === undefined ? {} : { now: at }) };
   const { text, explanation } = await api.command('policy-explain', input, signal);
-  return { text: withoutFolders(text), cards: explanation.cards ?? [] };
+  return { text: withoutFolders(text), explanation, cards: explanation.cards ?? [] };
 };
+
+/** The user as sentences about the policy's decision name it. */
+export const spokenOf = ({ clientId, claims, name }: Viewer): Spoken => ({
+  name: name ?? claims.sub,
+  claims,
+  tenant: tenantText(clientId),
+});
 
 /** A user in a sentence: “Marcus, manager at LAX”. */
 export const whoSees = ({ clientId, claims, name, roles }: Viewer): string => {

@@ -27,10 +27,10 @@ import {
   select,
   whenFields,
 } from '../../elements/schedule-fields.js';
-import { conditionName, ownTimezone, recurrenceName } from '../../elements/schedule-words.js';
+import { conditionName, daysName, ownTimezone, recurrenceName } from '../../elements/schedule-words.js';
 import { datePresets } from '../../filters/filter-values.js';
 import type { Template, TemplateFilter, TemplateMetric } from '../base/content.js';
-import { openDialog } from '../base/kit.js';
+import { openDialog, timeZone } from '../base/kit.js';
 import {
   type Controls,
   controlFaults,
@@ -55,6 +55,15 @@ const words = {
 
 /** When a report is sent, in few words. */
 export const recurrenceText = (recurrence: Recurrence): string => recurrenceName(recurrence, format, '');
+
+/**
+ * When a report is sent, in a list. All times of a list are in the reader's zone: of another zone only the days are said,
+ * and the column of the next moment has the time.
+ */
+export const listedRecurrence = (recurrence: Recurrence): string =>
+  recurrence.timezone === timeZone || 'cron' in recurrence
+    ? recurrenceName(recurrence, format, timeZone)
+    : daysName(recurrence, format);
 
 /** What an alert tells, in few words. */
 export const alertText = ({ metricId, measure, condition }: Alert): string => {

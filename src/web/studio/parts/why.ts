@@ -10,7 +10,8 @@ import { type Content, readContent, type Template, type TemplateMetric } from '.
 import { badge, link } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { textOf } from '../base/screen.js';
-import { askAs, explainViewer, nameOf, type Viewer } from '../base/viewer.js';
+import { askAs, explainViewer, nameOf, spokenOf, type Viewer } from '../base/viewer.js';
+import { explained } from './explained.js';
 
 type State = 'shown' | 'hidden' | 'empty' | 'fails';
 type Finding = { readonly metric: TemplateMetric; readonly state: State; readonly reasons: readonly string[] };
@@ -40,8 +41,8 @@ export class Why extends LitElement {
   /** The id of the user's copy. */
   declare copy: string;
   declare finding: Finding | undefined;
-  /** What the policy decides for the user, as text. */
-  declare explanation: string;
+  /** What the policy decides for the user. */
+  declare explanation: Awaited<ReturnType<typeof explainViewer>> | undefined;
   declare isBusy: boolean;
   declare problem: string;
 
@@ -49,7 +50,6 @@ export class Why extends LitElement {
     super();
     this.isBusy = false;
     this.problem = '';
-    this.explanation = '';
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -72,7 +72,7 @@ export class Why extends LitElement {
     return html`<p>“${metric.name}” for ${nameOf(this.viewer)}: ${badge(state, colours[state])}</p>
       <ul>${reasons.map((text) => html`<li>${text}</li>`)}</ul>
       <h2>What the policy decides</h2>
-      <pre class="wrapped" tabindex="0"><code>${this.explanation}</code></pre>
+      ${this.explanation === undefined ? nothing : explained(this.explanation, spokenOf(this.viewer))}
       <p>${link(addressOf('policy'), 'Open the policy')}</p>`;
   }
 
@@ -85,11 +85,11 @@ export class Why extends LitElement {
     this.isBusy = true;
     this.problem = '';
     try {
-      const { text, cards } = await explainViewer(this.api, this.viewer);
-      const own = cards.find(({ source }) => source === this.template.dashboardId);
+      const explanation = await explainViewer(this.api, this.viewer);
+      const own = explanation.cards.find(({ source }) => source === this.template.dashboardId);
       const closed = own?.refused.find(({ name }) => name === metric.name);
       this.finding = { metric, ...(await this.#find(metric, closed)) };
-      this.explanation = text;
+      this.explanation = explanation;
     } catch (error) {
       this.finding = undefined;
       this.problem = textOf(error);

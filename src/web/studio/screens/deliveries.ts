@@ -1,7 +1,7 @@
 /** The reports and alerts of all users: what comes next, what became of the last one, and how to pause them. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Answer, hasRole } from '../base/api.js';
-import { reasonText } from '../base/delivery-reasons.js';
+import { outcomeWords, reasonText } from '../base/delivery-reasons.js';
 import { badge, type Column, confirmed, type Filter, list, timeColumn } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
@@ -20,24 +20,14 @@ const stateOf = ({ isPaused, mutedUntil, last }: Schedule): State => {
 
 const kinds = { active: 'good', paused: 'warn', muted: 'warn', failed: 'bad' } as const;
 
-const outcomes: Readonly<Record<string, readonly [words: string, kind: 'good' | 'bad' | 'warn' | 'plain']>> = {
-  sent: ['sent', 'good'],
-  shared: ['sent', 'good'],
-  checked: ['checked', 'good'],
-  failed: ['not sent', 'bad'],
-  skipped: ['left out', 'warn'],
-  sending: ['being sent', 'plain'],
-  due: ['waiting', 'plain'],
-};
-
-const outcomeOf = ({ state }: NonNullable<Schedule['last']>) => outcomes[state] ?? ([state, 'plain'] as const);
-
 const lastText = ({ last }: Schedule): string =>
-  last === null ? 'none yet' : [outcomeOf(last)[0], reasonText(last.reason)].filter((part) => part !== '').join(': ');
+  last === null
+    ? 'none yet'
+    : [outcomeWords(last.state)[0], reasonText(last.reason)].filter((part) => part !== '').join(': ');
 
 const lastCell = ({ last }: Schedule): TemplateResult | string => {
   if (last === null) return 'none yet';
-  const [words, kind] = outcomeOf(last);
+  const [words, kind] = outcomeWords(last.state);
   return html`${badge(words, kind)} ${reasonText(last.reason)}`;
 };
 

@@ -4,8 +4,9 @@ import { type Answer, hasRole } from '../base/api.js';
 import { badge, download } from '../base/kit.js';
 import { Screen, textOf } from '../base/screen.js';
 import type { CodeFault } from '../base/sql-faults.js';
-import { explainViewer, nameOf, type PolicyFacts, readViewer, watchViewer } from '../base/viewer.js';
+import { explainViewer, type PolicyFacts, readViewer, spokenOf, type Viewer, watchViewer } from '../base/viewer.js';
 import type { Code, CodeWord } from '../parts/code.js';
+import { explained } from '../parts/explained.js';
 
 type Checked = Answer<'policy-check'>;
 type Effect = NonNullable<Checked['plan']>['changed'][number]['effect'];
@@ -29,7 +30,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
   #checking = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Why the chosen user sees what it sees; null while nobody is chosen. */
-  declare explanation: string | null | undefined;
+  declare explanation: Awaited<ReturnType<typeof explainViewer>> | string | null | undefined;
   #gone = new AbortController();
 
   constructor() {
@@ -62,7 +63,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
     this.explanation = viewer === null ? null : undefined;
     if (viewer === null) return;
     try {
-      this.explanation = (await explainViewer(this.api, viewer, this.#gone.signal)).text;
+      this.explanation = await explainViewer(this.api, viewer, this.#gone.signal);
     } catch (error) {
       if (!this.#gone.signal.aborted) this.explanation = textOf(error);
     }
@@ -87,11 +88,17 @@ class PoliciesScreen extends Screen<PolicyFacts> {
         ${
           viewer === null
             ? html`<p class="soft">Choose a user with “View as” at the top.</p>`
-            : html`<p>${nameOf(viewer)}:</p>
-          ${this.explanation === undefined ? html`<p aria-busy="true">Loading…</p>` : html`<pre tabindex="0"><code>${this.explanation}</code></pre>`}`
+            : html`${this.#why(viewer)}`
         }
       </section>
       ${this.draft === null ? this.#files(files) : this.#editor(this.draft, digest)}`;
+  }
+
+  #why(viewer: Viewer): TemplateResult {
+    const { explanation } = this;
+    if (explanation === undefined || explanation === null) return html`<p aria-busy="true">Loading…</p>`;
+    if (typeof explanation === 'string') return html`<p class="failure" role="alert">${explanation}</p>`;
+    return explained(explanation, spokenOf(viewer));
   }
 
   #files(files: PolicyFacts['files']): TemplateResult {

@@ -2,14 +2,14 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole, type OperationAnswer } from '../base/api.js';
 import { listTemplates, readContent } from '../base/content.js';
-import { reasonCause, reasonText } from '../base/delivery-reasons.js';
-import { badge, type Column, confirmed, type Filter, link, list, moment, timeColumn } from '../base/kit.js';
+import { outcomesText, outcomeWords, reasonCause, reasonText } from '../base/delivery-reasons.js';
+import { badge, type Column, confirmed, type Filter, link, list, moment, timeColumn, timeZone } from '../base/kit.js';
 import { filtersText, type NewReport, type HostReport as Report } from '../base/report-plan.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
 import { type KnownViewer, listViewers } from '../base/viewer.js';
-import { alertText, askReport, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
+import { alertText, askReport, listedRecurrence, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
 
 type Delivery = OperationAnswer<'listTemplateDeliveries'>['data'][number];
 type Data = { readonly reports: readonly Report[]; readonly deliveries: readonly Delivery[] | null };
@@ -19,22 +19,13 @@ const place = 'tenant-reports';
 const mostListed = 5000;
 
 const outcomeOf = ({ last }: Report): string =>
-  last === null
-    ? 'none yet'
-    : Object.entries(last.counts)
-        .map(([state, count]) => `${count} ${state}`)
-        .join(', ') || 'being sent';
+  last === null ? 'none yet' : outcomesText(last.counts) || 'being sent';
 
 const stateOf = ({ isPaused, last }: Report): 'active' | 'paused' | 'failed' => {
   if (isPaused) return 'paused';
   return (last?.counts.failed ?? 0) > 0 ? 'failed' : 'active';
 };
 const kinds = { active: 'good', paused: 'warn', failed: 'bad' } as const;
-const deliveryKinds: Readonly<Record<string, 'good' | 'bad' | 'warn'>> = {
-  sent: 'good',
-  failed: 'bad',
-  skipped: 'warn',
-};
 
 class TenantReportsScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
@@ -85,7 +76,7 @@ class TenantReportsScreen extends Screen<Data> {
         <dt>To</dt><dd>${[...roles.map((role) => `role ${role}`), ...users].join(', ')}</dd>
         ${report.channel === null ? nothing : html`<dt>Channel</dt><dd>${report.channel}</dd>`}
         ${report.alert === null ? nothing : html`<dt>Alert</dt><dd>${alertText(report.alert)}</dd>`}
-        <dt>Next</dt><dd>${moment(report.nextAt, 'none')}</dd>
+        <dt>Next</dt><dd>${moment(report.nextAt, 'none')}${report.nextAt === null ? '' : `, ${timeZone}`}</dd>
       </dl>
       <h2>What became of it</h2>
       ${deliveries.length === mostListed ? html`<p class="notice">Only the newest ${mostListed} are shown.</p>` : nothing}
@@ -177,7 +168,7 @@ const filters: readonly Filter<Report>[] = [
 ];
 const historyFilters: readonly Filter<Delivery>[] = [
   { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId, words: tenantText },
-  { name: 'state', label: 'State', of: ({ state }) => state },
+  { name: 'state', label: 'Outcome', of: ({ state }) => state, words: (state) => outcomeWords(state)[0] },
   { name: 'reason', label: 'Reason', of: ({ reason }) => reasonCause(reason) },
 ];
 
@@ -190,7 +181,7 @@ const columns: readonly Column<Report>[] = [
   },
   { title: 'Format', of: ({ format }) => format },
   { title: 'To', of: ({ recipients: { roles, users } }) => [...roles, ...users].join(', ') },
-  { title: 'When', of: ({ recurrence }) => recurrenceText(recurrence) },
+  { title: 'When', of: ({ recurrence }) => listedRecurrence(recurrence) },
   { title: 'State', of: (report) => badge(stateOf(report), kinds[stateOf(report)]), text: stateOf },
   timeColumn('Next', ({ nextAt }) => nextAt, 'none'),
   timeColumn('Last', ({ last }) => last?.moment, 'none yet'),
@@ -206,7 +197,7 @@ const historyColumns: readonly Column<Delivery>[] = [
   { title: 'User', of: ({ recipient }) => recipient || 'none' },
   timeColumn('Moment', ({ moment: at }) => at),
   { title: 'Asked for', of: ({ isRequested }) => (isRequested ? 'at once' : 'as planned') },
-  { title: 'State', of: ({ state }) => badge(state, deliveryKinds[state] ?? 'plain'), text: ({ state }) => state },
+  { title: 'Outcome', of: ({ state }) => badge(...outcomeWords(state)), text: ({ state }) => outcomeWords(state)[0] },
   { title: 'Reason', of: ({ reason }) => reasonText(reason) },
   { title: 'Attempts', of: ({ attempts }) => attempts, isNumber: true },
   timeColumn('Ended', ({ finishedAt }) => finishedAt, 'not yet'),
