@@ -35,8 +35,7 @@ export const beyondSql = (definition: VisualDefinition): string | undefined => {
   const { calculations = [], comparison, others, dimensions } = definition;
   const predicates = predicatesOf(definition);
   const isAmong = (kind: Predicate['kind']): boolean => predicates.some((predicate) => predicate.kind === kind);
-  if (calculations.length > 0)
-    return 'it has calculations over the groups of its answer. Take them out, or write them as window functions later';
+  if (calculations.length > 0) return 'it has calculations over the groups of its answer. Take them out first';
   if (comparison !== undefined) return 'it compares with an earlier period. Take the comparison out first';
   if (others === true) return 'it combines its smaller groups into “Other”. Switch that off first';
   if (dimensions.some(({ bucketCount }) => bucketCount !== undefined))

@@ -14,6 +14,14 @@ type Authored = { readonly view: string; readonly dashboardId: string; readonly 
 export const describeAuthored = (api: Api, authored: Authored, signal: AbortSignal): Promise<Described> =>
   api.command('metric-statement', authored as CommandInput<'metric-statement'>, signal);
 
+/** The metric in SQL that answers the same. Throws why it cannot be turned. Stores nothing. */
+export const turnAuthored = (
+  api: Api,
+  authored: Authored,
+  signal: AbortSignal,
+): Promise<Answer<'metric-to-sql'>['definition']> =>
+  api.command('metric-to-sql', authored as CommandInput<'metric-to-sql'>, signal).then(({ definition }) => definition);
+
 /** A failure of Studio as the elements show it: with its message. */
 export const toGuestError = (error: unknown): unknown =>
   error instanceof StudioError ? new GuestError(error.code, error.message, error.status, error) : error;

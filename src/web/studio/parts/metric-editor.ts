@@ -14,6 +14,9 @@ import { textOf } from '../base/screen.js';
 import { type CodeFault, placeOf } from '../base/sql-faults.js';
 import { scopedStatement } from './scoped-statement.js';
 
+/** Asks whether the metric is to be in SQL from now on, and writes it. Throws why it cannot be. */
+export type TurnIntoSql = (definition: MetricDefinition, signal: AbortSignal) => Promise<void>;
+
 /** What the server says of the definition: the statement, or what is wrong. */
 type Told = { readonly sql: string } | { readonly fault: string };
 
@@ -31,10 +34,12 @@ class MetricEditor extends LitElement {
     tenant: { attribute: false },
     initial: { attribute: false },
     save: { attribute: false },
+    turn: { attribute: false },
     tab: { state: true },
     text: { state: true },
     told: { state: true },
     hasCode: { state: true },
+    turning: { state: true },
   };
   declare api: Api;
   declare view: View;
@@ -43,12 +48,15 @@ class MetricEditor extends LitElement {
   declare tenant: string;
   declare initial: InitialMetric | undefined;
   declare save: SaveMetric;
+  declare turn: TurnIntoSql;
   declare tab: string;
   /** The definition as it stands in the editor of JSON. */
   declare text: string;
   declare told: Told | undefined;
   /** Whether the editor of code is loaded. */
   declare hasCode: boolean;
+  /** Whether the metric is being turned into SQL, or why it cannot be. */
+  declare turning: boolean | string;
 
   readonly #asking = createLatest();
   #authoring: Authoring | undefined;
@@ -61,6 +69,7 @@ class MetricEditor extends LitElement {
     this.tab = 'chart';
     this.text = '';
     this.hasCode = false;
+    this.turning = false;
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -98,7 +107,27 @@ class MetricEditor extends LitElement {
     if (told === undefined)
       return html`<p class="soft">Choose a field: a number is added up, a text or date splits the chart.</p>`;
     if ('fault' in told) return html`<p class="failure" role="alert">${told.fault}</p>`;
-    return scopedStatement(told.sql, this.tenant);
+    const { turning } = this;
+    return html`<div class="toolbar"><button type="button" class="quiet" name="turn" ?disabled=${turning === true}
+        @click=${() => void this.#turn()}>${turning === true ? 'Turning…' : 'Turn into SQL'}</button>
+        <span class="soft">The fields become one SELECT that you edit as text.</span></div>
+      ${typeof turning === 'string' ? html`<p class="failure" role="alert">${turning}</p>` : nothing}
+      ${scopedStatement(told.sql, this.tenant)}`;
+  }
+
+  async #turn(): Promise<void> {
+    const definition = this.#whole;
+    if (definition === undefined) return;
+    this.turning = true;
+    await this.#asking.run(
+      (signal) => this.turn(definition, signal),
+      () => {
+        this.turning = false;
+      },
+      (error) => {
+        this.turning = textOf(error);
+      },
+    );
   }
 
   #definition(): TemplateResult {
@@ -126,6 +155,7 @@ class MetricEditor extends LitElement {
     this.#propose = propose;
     if (draft === this.#draft) return;
     this.#draft = draft;
+    this.turning = false;
     const definition = definitionOf(draft);
     const whole = definition === undefined ? undefined : wholeOf(definition);
     if (whole === undefined || JSON.stringify(whole) !== this.#typedJson) {

@@ -1,7 +1,7 @@
 /** One template: as a tenant's user sees it, its metrics, a new metric, the arrangement, and the definition. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import type { VisualDefinition } from '../../../model/dashboard/metric.js';
+import type { SqlDefinition, VisualDefinition } from '../../../model/dashboard/metric.js';
 import type { Tile } from '../../../model/dashboard/tile.js';
 import { redoIcon, undoIcon } from '../../base/icons.js';
 import { draftOf, wholeOf } from '../../editor/draft.js';
@@ -14,7 +14,7 @@ import '../parts/history.js';
 import { closeMenu, menu, menuItem } from '../parts/menu.js';
 import '../parts/template-filters.js';
 import { hasRole, StudioError, type View } from '../base/api.js';
-import { askAuthored, describeAuthored } from '../base/author-preview.js';
+import { askAuthored, describeAuthored, turnAuthored } from '../base/author-preview.js';
 import {
   type Clip,
   clipOf,
@@ -67,12 +67,20 @@ import {
 import { WidthState } from '../base/width-state.js';
 import type { Arrange, Arranged, Cut, IsChosen, PastedText } from '../parts/arrange.js';
 import { askMerge } from '../parts/merge-dialog.js';
+import type { TurnIntoSql } from '../parts/metric-editor.js';
 import type { TryAll } from '../parts/propose.js';
 import type { RunSql, SqlMetric } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
 import { templateMetrics } from '../parts/template-metrics.js';
 import type { TileKind } from '../parts/tile-dialog.js';
 import type { ViewAs } from '../parts/view-as.js';
+
+/** What an author is told before. */
+const whatTurns =
+  'Its definition becomes one SELECT that answers the same, and you edit it as text. Filters, sort and limit stay beside it. Readers can no longer drill or see the rows behind a value, and labels and number formats of the model no longer apply. “Undo” brings the fields back; tenants get the change by a roll-out.';
+
+const isAgreed = async (title: string, text: string): Promise<boolean> =>
+  (await asked(title, text, [{ value: 'yes', text: 'Turn into SQL' }])) === 'yes';
 
 type Data = {
   readonly template: Template;
@@ -466,6 +474,7 @@ class DashboardScreen extends Screen<Data> {
   #editor(data: Data): TemplateResult {
     const id = this.place.query.get('metric');
     const metric = data.content.data.metrics.find(({ metricId }) => metricId === id);
+    if (metric?.definition.kind === 'sql') return this.#sql(data);
     const initial = metric === undefined ? undefined : this.#initialOf(metric);
     void import('../parts/metric-editor.js');
     return this.#seen(
@@ -478,7 +487,7 @@ class DashboardScreen extends Screen<Data> {
         ${keyed(
           `${id} ${metric?.metricId ?? ''}`,
           html`<studio-metric-editor .api=${this.api} .view=${view} .dashboardId=${id} .tenant=${viewer.clientId} .initial=${initial}
-            .save=${this.#saveMetric} @view-ended=${() => void this.#renew()}></studio-metric-editor>`,
+            .save=${this.#saveMetric} .turn=${this.#turnIn(view, id, metric)} @view-ended=${() => void this.#renew()}></studio-metric-editor>`,
         )}`,
     );
   }
@@ -487,6 +496,8 @@ class DashboardScreen extends Screen<Data> {
   #sql(data: Data): TemplateResult {
     const id = this.place.query.get('metric');
     const metric = data.content.data.metrics.find(({ metricId }) => metricId === id);
+    // An undone turn into SQL.
+    if (metric?.definition.kind === 'visual') return this.#editor(data);
     const initial =
       metric?.definition.kind === 'sql' ? { name: metric.name, definition: metric.definition } : undefined;
     const saveIt = async ({ name, definition }: SqlMetric): Promise<void> => {
@@ -521,6 +532,23 @@ class DashboardScreen extends Screen<Data> {
       const isShown = this.api.session.person.seesData;
       const answer = isShown ? await askAuthored(this.api, view, asked, signal, () => void this.#renew()) : null;
       return { ...described, answer };
+    };
+  }
+
+  /** Nothing is asked or written before it is known that the metric can be turned. */
+  #turnIn(view: View, dashboardId: string, metric: TemplateMetric | undefined): TurnIntoSql {
+    return async (definition, signal) => {
+      const turned = await turnAuthored(this.api, { view: view.token, dashboardId, definition }, signal);
+      const name = metric?.name ?? 'New metric';
+      if (!(await isAgreed(`Turn “${name}” into SQL?`, whatTurns))) return;
+      const id = metric?.metricId;
+      const known = this.data?.content.data.metrics.map(({ metricId }) => metricId) ?? [];
+      const written = await this.#write(`“${name}” is in SQL.`, (now) =>
+        id === undefined ? withMetric(now, name, turned) : changedMetric(now, id, name, turned as SqlDefinition),
+      );
+      this.notice = { text: `“${name}” is in SQL.`, isBad: false };
+      const made = id ?? written.metrics.find(({ metricId }) => !known.includes(metricId))?.metricId ?? '';
+      navigate(this.#addressOf('sql', { metric: made }));
     };
   }
 
