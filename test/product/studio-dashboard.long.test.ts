@@ -442,7 +442,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await page.locator('studio-arrange guestlist-card section[aria-busy="false"]').nth(2).waitFor();
     const dialog = page.getByRole('dialog', { name: /^Put another user beside ATL-analyst, analyst at / });
     const users = dialog.getByRole('list', { name: 'Users who logged in lately' });
-    await page.keyboard.press('b');
+    await page.keyboard.press('Control+b');
     await users.waitFor();
     expect(await violations(hugo)).toEqual([]);
     await page.keyboard.press('Escape');
@@ -458,7 +458,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await page.locator('.beside > section', { hasText: 'delays--ATL' }).waitFor();
     await page.locator('.beside > section', { hasText: 'delays--SFO' }).waitFor();
     await shoot(hugo, 'two');
-    await page.keyboard.press('b');
+    await page.keyboard.press('Control+b');
     await dialog.getByLabel('Search users, roles and tenants').pressSequentially('b');
     expect(await page.getByRole('dialog').count()).toBe(1);
     await dialog.getByLabel('Search users, roles and tenants').fill('');
@@ -468,7 +468,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await expect.poll(() => page.locator('guestlist-dashboard').count(), { timeout: 60_000 }).toBe(1);
     await open(hugo, 'delays?tab=metrics');
     const name = page.getByRole('textbox', { name: 'Name of Average delay by destination', exact: true });
-    await name.press('b');
+    await name.press('Control+b');
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(hugo.faults).toEqual([]);
     await hugo.context.close();

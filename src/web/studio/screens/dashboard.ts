@@ -399,7 +399,7 @@ class DashboardScreen extends Screen<Data> {
   }
 
   #besideButton(): TemplateResult {
-    return html`<button type="button" class="quiet" aria-keyshortcuts="b" title="Key: B" @click=${() => this.#chooseBeside()}>${besideTitle()}</button>`;
+    return html`<button type="button" class="quiet" aria-keyshortcuts="Control+B Meta+B" title="Control and B" @click=${() => this.#chooseBeside()}>${besideTitle()}</button>`;
   }
 
   /** Asks for the user who is shown beside the one on the left. Without one, for the first. */
@@ -539,7 +539,7 @@ class DashboardScreen extends Screen<Data> {
   #turnIn(view: View, dashboardId: string, metric: TemplateMetric | undefined): TurnIntoSql {
     return async (definition, signal) => {
       const turned = await turnAuthored(this.api, { view: view.token, dashboardId, definition }, signal);
-      const name = metric?.name ?? 'New metric';
+      const name = metric?.name ?? 'New chart';
       if (!(await isAgreed(`Turn “${name}” into SQL?`, whatTurns))) return;
       const id = metric?.metricId;
       const known = this.data?.content.data.metrics.map(({ metricId }) => metricId) ?? [];
@@ -817,10 +817,11 @@ class DashboardScreen extends Screen<Data> {
 /** How long something was saved a moment ago. */
 const momentMs = 60_000;
 
-/** B alone, where no dialog is open. */
-const isBeside = ({ key, ctrlKey, metaKey, altKey, repeat }: KeyboardEvent): boolean =>
+/** No letter alone: who speaks to the computer types letters that are no keys (WCAG 2.1.4). Not where a dialog is open. */
+const isBeside = ({ key, ctrlKey, metaKey, altKey, shiftKey, repeat }: KeyboardEvent): boolean =>
   key.toLowerCase() === 'b' &&
-  !(ctrlKey || metaKey || altKey || repeat) &&
+  (ctrlKey || metaKey) &&
+  !(altKey || shiftKey || repeat) &&
   document.querySelector('dialog[open]') === null;
 
 /** Where keys belong to what is typed. */
@@ -854,7 +855,7 @@ const besideTitle = (): string =>
 /** All that keys do on the canvas. */
 const keys = html`<details class="keys"><summary>Keys</summary>
   <dl class="keys-list">
-    <dt><kbd>B</kbd></dt><dd>Puts another user beside.</dd>
+    <dt><kbd>Control</kbd> <kbd>B</kbd></dt><dd>Puts another user beside.</dd>
     <dt>Arrows</dt><dd>Move a card; with <kbd>Shift</kbd> they change its size.</dd>
     <dt><kbd>Enter</kbd></dt><dd>Opens a card; changes a heading, text, picture or tab.</dd>
     <dt><kbd>Space</kbd></dt><dd>Chooses several, as does a click with <kbd>Control</kbd>.</dd>
