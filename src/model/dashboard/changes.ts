@@ -1,5 +1,6 @@
 /** What changed between two contents of a dashboard, in words. */
 import { differing, isSameJson } from '../canonical-json.js';
+import { wordsOf } from '../datamart/column-names.js';
 import { type DashboardContent, type DashboardFilter, type LayoutCard, sameName } from './dashboard.js';
 import type { GridCard, MetricDefinition } from './metric.js';
 import { settingsChanges } from './setting-words.js';
@@ -50,9 +51,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** A name of a field or a type as words: `singleValue` is `single value`. */
-const inWords = (name: string): string =>
-  words[name] ??
-  name.replaceAll(/([a-z0-9])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`);
+const inWords = (name: string): string => words[name] ?? wordsOf(name).join(' ');
 
 const redefined = (before: MetricDefinition, after: MetricDefinition): string => {
   const chart =

@@ -9,6 +9,14 @@ export const wordsOf = (name: string): readonly string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
 
+/** Words of a name as a label: `ship_country` is `Ship country`, and `is_billable` is `Billable`. A name without words stays as it is. */
+export const labelOf = (name: string): string => {
+  const words = wordsOf(name)
+    .join(' ')
+    .replace(/^is (?=.)/, '');
+  return words === '' ? name : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+};
+
 /** Returns the singular of an English plural; other words are returned unchanged. */
 const singularOf = (word: string): string => {
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`;

@@ -1,6 +1,6 @@
 /** The first dashboard, from the tables of a draft and what their rows look like: single values, sums over time, groups, a table. Pure. */
 
-import { singularName, wordsOf } from '../../datamart/column-names.js';
+import { labelOf, singularName, wordsOf } from '../../datamart/column-names.js';
 import { type ColumnRef, type Datamart, sameTable, type TableRef } from '../../datamart/datamart.js';
 import { currencyOf } from '../../datamart/money.js';
 import { isAmount } from '../../datamart/proposed-amounts.js';
@@ -10,7 +10,7 @@ import type { DashboardFilter } from '../dashboard.js';
 import type { Dimension, Measure, VisualDefinition } from '../metric.js';
 import { type Facts, factsOf, type TableFacts } from './facts.js';
 import { type Group, groupsOf, reachable } from './groups.js';
-import { amountLabel, amountOf, columnOf, countOf, hasOwnTotal, labelOf, totalOf } from './measures.js';
+import { amountLabel, amountOf, columnOf, countOf, hasOwnTotal, totalOf } from './measures.js';
 import { isPersonTable, isStage, isTimeOfEvent, isTimeOfWriting, namesRows } from './roles.js';
 
 export type FirstMetric = {

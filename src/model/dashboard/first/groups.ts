@@ -1,11 +1,10 @@
 /** The columns by which the rows of a table may be grouped, the best first. Pure. */
-import { singularName, wordsOf } from '../../datamart/column-names.js';
+import { labelOf, singularName, wordsOf } from '../../datamart/column-names.js';
 import { type Datamart, sameTable } from '../../datamart/datamart.js';
 import { columnKind, isOfKind } from '../../datamart/datatypes.js';
 import { labelColumnOf } from '../../datamart/source-proposals.js';
 import { findWay } from '../../datamart/ways.js';
 import { type Facts, factsOf, type TableFacts } from './facts.js';
-import { labelOf } from './measures.js';
 import { categoryPlace, namesRows } from './roles.js';
 
 export type Group = {

@@ -1,16 +1,8 @@
 /** What the rows of a table add up to, and what that is called. Pure. */
-import { amountName, singularName, wordsOf } from '../../datamart/column-names.js';
+import { amountName, labelOf, singularName, wordsOf } from '../../datamart/column-names.js';
 import type { ColumnRef } from '../../datamart/datamart.js';
 import type { Measure } from '../metric.js';
 import type { TableFacts } from './facts.js';
-
-/** Words of a name as a label: `ship_country` is `Ship country`, and `is_billable` is `Billable`. A name without words stays as it is. */
-export const labelOf = (name: string): string =>
-  capital(
-    wordsOf(name)
-      .join(' ')
-      .replace(/^is (?=.)/, '') || name,
-  );
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 

@@ -1,12 +1,12 @@
 /** What the policy of a first dashboard restricts some users to: one value of a category, such as a department. Pure. */
-import { singularName, wordsOf } from '../../datamart/column-names.js';
+import { labelOf, singularName, wordsOf } from '../../datamart/column-names.js';
 import { type Datamart, qualifiedName, sameColumn, sameTable, type TableRef } from '../../datamart/datamart.js';
 import { findWay, otherEnd } from '../../datamart/ways.js';
 import { type DashboardFilter, sameName } from '../dashboard.js';
 import { type Facts, factsOf } from './facts.js';
 import type { FirstDashboard, FirstMetric } from './first-dashboard.js';
 import { type Group, groupsOf, textsOf } from './groups.js';
-import { columnOf, labelOf } from './measures.js';
+import { columnOf } from './measures.js';
 
 export type FirstRestriction = {
   readonly filter: DashboardFilter;

@@ -1,4 +1,5 @@
 /** What a new model becomes as it is described: as the diagram shows it, and as the service takes it. */
+import { labelOf } from '../../../model/datamart/column-names.js';
 import { amountsWithin } from '../../../model/datamart/money.js';
 import type { WayToTenant } from '../../../model/datamart/proposed-ways.js';
 import type { OperationInput } from './api.js';
@@ -56,16 +57,6 @@ export type ModelDraft = {
 
 export const qualified = ({ schemaName, tableName }: Pick<SourceTable, 'schemaName' | 'tableName'>): string =>
   `${schemaName}.${tableName}`;
-
-/** A name as people write it: `order_lines` is “Order lines”. */
-export const labelOf = (name: string): string => {
-  const words = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replaceAll(/[_-]+/g, ' ')
-    .trim()
-    .toLowerCase();
-  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1);
-};
 
 /** The keys of the draft's source. */
 export const keysOfDraft = ({ tables }: ModelDraft): Keys => keysOf({ tables: tables.map(({ table }) => table) });

@@ -1,17 +1,11 @@
 /** A new model as it is being described: pure functions from what a source has, and from what a person chooses. */
+import { labelOf } from '../../../model/datamart/column-names.js';
 import { qualifiedName } from '../../../model/datamart/datamart.js';
 import { whyHidden } from '../../../model/datamart/model-draft.js';
 import { proposeModel } from '../../../model/datamart/proposed-model.js';
 import { clientColumnNames } from '../../../model/datamart/source-proposals.js';
 import type { SourceTable as ModelSource } from '../../../model/datamart/source-schema.js';
-import {
-  labelOf,
-  type ModelDraft,
-  type Ownership,
-  type Proposals,
-  qualified,
-  type TableDraft,
-} from './drafted-model.js';
+import { type ModelDraft, type Ownership, type Proposals, qualified, type TableDraft } from './drafted-model.js';
 import type { Relationship } from './model-edit.js';
 import { settled } from './settled-draft.js';
 import type { Catalogue, SourceTable } from './source-tables.js';
