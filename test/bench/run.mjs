@@ -12,6 +12,7 @@ const benches = {
   page: './page.mjs',
   studio: './studio.mjs',
   deliver: './deliver.mjs',
+  backup: './backup.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);
