@@ -1,11 +1,13 @@
 /**
  * Loads the configuration, composes the servers, listens and closes. Only this file reads the process's environment.
  */
+import { resolveTxt } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type DoctorParts, type Examined, examine } from './compose/doctor/doctor.js';
 import { type BackedUp, type BackupRequest, backUp } from './compose/move/backup.js';
 import { type Moved, type MoveRequest, moveMetadata } from './compose/move/move.js';
 import { type Restored, type RestoreRequest, restore } from './compose/move/restore.js';
@@ -285,6 +287,21 @@ export const restoreConfigured = async (
 ): Promise<Restored> => {
   const config = loadForBackup();
   return restore(config, { ...request, ring: readBackupKey(config, key) }, commandSurroundings());
+};
+
+/** Looks at the configured installation. */
+export const examineConfigured = async ({
+  service,
+  say,
+  readReady,
+}: Pick<DoctorParts, 'service' | 'say' | 'readReady'>): Promise<Examined> => {
+  const halves = { runsGateway: true, runsService: service };
+  const load = (): Config => loadConfig(environment(), shippedConfig, halves);
+  return examine({
+    ...{ load, service, say, readReady, readTexts: resolveTxt, environment: environment(), version: readVersion() },
+    clock: systemClock,
+    log: createLog({ level: 'silent' }),
+  });
 };
 
 /** Sends a test message with the configured mail server; undefined: none is set up. Throws ConfigError. */

@@ -157,6 +157,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./backup.js')).restoreCommand,
   },
   {
+    name: 'doctor',
+    summary: 'say what is wrong with an installation, and how it is mended',
+    load: async () => (await import('./doctor.js')).doctorCommand,
+  },
+  {
     name: 'studio-link',
     summary: 'print a link that logs in to Studio, once',
     load: async () => (await import('./studio-link.js')).studioLinkCommand,

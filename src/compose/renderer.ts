@@ -19,6 +19,10 @@ const isExecutable = (path: string): boolean => {
   }
 };
 
+/** The browser of the configuration; null: there is none. */
+export const findBrowser = ({ renders }: Pick<Settings, 'renders'>): string | null =>
+  (renders.chromiumPath === null ? usualPlaces : [renders.chromiumPath]).find(isExecutable) ?? null;
+
 type Parts = {
   readonly settings: Pick<Settings, 'renders'>;
   readonly log: Log;
@@ -28,16 +32,15 @@ type Parts = {
 
 /** Returns the opener of the renderer. `dispatch` is the service's own, which exists only after its operations do. */
 export const rendererOpener =
-  ({ settings: { renders }, log, assets, start }: Parts) =>
+  ({ settings, log, assets, start }: Parts) =>
   async (dispatch: () => Dispatch) => {
-    const { chromiumPath, timeoutSeconds, ...limits } = renders;
-    const places = chromiumPath === null ? usualPlaces : [chromiumPath];
+    const { chromiumPath: _, timeoutSeconds, ...limits } = settings.renders;
     const files = await assets;
     return createRenderer({
       ...limits,
       pagesPerBrowser: 50,
       start,
-      executablePath: places.find(isExecutable) ?? null,
+      executablePath: findBrowser(settings),
       timeoutMs: timeoutSeconds * 1000,
       log,
       file: (path) => {

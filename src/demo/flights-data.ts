@@ -88,6 +88,7 @@ export const prepareFlightsData = (
       tenantNames: afterwards(engine.tenantNames),
       introspect: afterwards(engine.introspect),
       listClientDatabases: afterwards(engine.listClientDatabases),
+      readRights: afterwards(engine.readRights),
       forget: engine.forget,
       forgetClient: engine.forgetClient,
       close: async () => {

@@ -89,6 +89,7 @@ export const createEngine = (options: EngineOptions): Engine => {
     tenantNames: createTenantNames(databases, log),
     introspect: databases.introspect,
     listClientDatabases: databases.listClientDatabases,
+    readRights: databases.readRights,
     forget: async (datasourceId) => {
       rows.forgetDatasource(datasourceId);
       await databases.forget(datasourceId);

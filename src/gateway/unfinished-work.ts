@@ -21,13 +21,22 @@ const reads: Readonly<Record<WorkKind, (db: Ledger['db']) => Promise<Row | undef
   revocation: (db) => db.selectFrom('pending_revocations').select(numbersOf('created_at')).executeTakeFirst(),
 };
 
+export type Unfinished = { readonly kind: WorkKind; readonly count: number; readonly seconds: number };
+
+/** Counts what waits, with the age of the oldest in seconds. */
+export const listUnfinished = async (db: Ledger['db']): Promise<readonly Unfinished[]> => {
+  const found: Unfinished[] = [];
+  for (const [kind, read] of Object.entries(reads) as readonly [WorkKind, (typeof reads)[WorkKind]][]) {
+    const row = await read(db);
+    found.push({ kind, count: Number(row?.count ?? 0), seconds: row?.seconds ?? 0 });
+  }
+  return found;
+};
+
 /** Reads the numbers after each round of unfinished work. */
 export const createCountUnfinished =
   ({ db }: Pick<Ledger, 'db'>, { unfinished }: Pick<GatewayMeters, 'unfinished'>): FinishWork =>
   async () => {
-    for (const [kind, read] of Object.entries(reads) as readonly [WorkKind, (typeof reads)[WorkKind]][]) {
-      const row = await read(db);
-      unfinished(kind, Number(row?.count ?? 0), row?.seconds ?? 0);
-    }
+    for (const { kind, count, seconds } of await listUnfinished(db)) unfinished(kind, count, seconds);
     return 0;
   };

@@ -64,6 +64,7 @@ const engine: Engine = {
     return look(datasource);
   },
   listClientDatabases: async () => ({ DATABASE: ['acme'], MULTI_DATABASE: [] }),
+  readRights: never,
   forget: async (id) => {
     forgotten.push(id);
   },

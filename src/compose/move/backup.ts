@@ -73,10 +73,10 @@ export type BackedUp = Totals & {
   readonly durationInMs: number;
 };
 
-type Source = Pick<End, 'place' | 'name' | 'db'> & { readonly close: () => Promise<void> };
+export type Source = Pick<End, 'place' | 'name' | 'db'> & { readonly close: () => Promise<void> };
 
 /** Opens the database of the configuration; where a process has it open, a copy that the process makes. */
-const openSource = async (
+export const openSource = async (
   config: Pick<Config, 'settings' | 'secrets' | 'isDemo'>,
   place: Place,
   service: boolean,

@@ -1,3 +1,4 @@
+import type { SourceRights } from '../../model/datamart/source-rights.js';
 import type { ClientDatabases, SourceTable } from '../../model/datamart/source-schema.js';
 import type { TenantScope } from '../../model/datamart/tenant.js';
 import type { Log as EventLog } from '../../model/log-events.js';
@@ -69,6 +70,8 @@ export type OpenedDatabase = {
   readonly describe: (databases: readonly string[]) => Promise<readonly SourceTable[]>;
   /** Databases and schemas of its server that may belong to clients, without the system's and its own. */
   readonly listClientDatabases: () => Promise<ClientDatabases>;
+  /** What the user may do beyond reading. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly readRights: () => Promise<SourceRights>;
   /** Connections that are no part of the budget, such as those to a file. Left out: it has none. */
   readonly count?: () => LiveConnections;
   /** Waits for running statements. */

@@ -34,6 +34,7 @@ export type Databases = {
   readonly introspect: Engine['introspect'];
   /** The client databases that the operator allows. Throws DATASOURCE_CONNECTION_ERROR. */
   readonly listClientDatabases: Engine['listClientDatabases'];
+  readonly readRights: Engine['readRights'];
   readonly forget: (datasourceId: string) => Promise<void>;
   /** The datasources that are open, or failed since the start. */
   readonly live: () => readonly LiveDatabases[];
@@ -241,6 +242,10 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
       const list = async ({ opening }: Entry) => (await opening).listClientDatabases();
       const found = await forOperator(() => lend(datasource, null, list), datasource, log, origin);
       return { ...found, DATABASE: await allowedSiblings(datasource, found.DATABASE, assertReachable) };
+    },
+    readRights: (datasource, origin = {}) => {
+      const read = async ({ opening }: Entry) => (await opening).readRights();
+      return forOperator(() => lend(datasource, null, read), datasource, log, origin);
     },
     forget,
     live: () => liveOf(entries, failures.all()),

@@ -3,6 +3,7 @@ import type { Epoch } from '../brand.js';
 import type { MetricDefinition, Sort, SqlDefinition } from '../dashboard/metric.js';
 import type { ColumnNumbers, ColumnRef, Datamart, TableRef } from '../datamart/datamart.js';
 import type { ColumnDates } from '../datamart/dates.js';
+import type { SourceRights } from '../datamart/source-rights.js';
 import type { ClientDatabases, SourceTable } from '../datamart/source-schema.js';
 import type { TenantScope } from '../datamart/tenant.js';
 import type { FoundTenant } from '../datamart/tenant-name.js';
@@ -96,6 +97,8 @@ export type Engine = Reads & {
     datasource: Datasource,
     origin?: Pick<RequestSignal, 'requestId'>,
   ) => Promise<ClientDatabases>;
+  /** Returns what the datasource's user may do beyond reading. For operators. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly readRights: (datasource: Datasource, origin?: Pick<RequestSignal, 'requestId'>) => Promise<SourceRights>;
   /**
    * Clears everything cached for a datasource and closes its connections, since its settings changed or it was deleted.
    */

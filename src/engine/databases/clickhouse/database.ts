@@ -11,6 +11,7 @@ import { createGuardedAgent, createProgress } from './agent.js';
 import { clickHouseDialect } from './dialect.js';
 import { faultOf } from './faults.js';
 import { readTable, runStatement, type Server, streamStatement } from './read.js';
+import { readRights } from './rights.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
 type ClickHouseSource = Datasource & ServerConnection;
@@ -34,6 +35,7 @@ export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource,
     readCatalog: (schemas) => told(readCatalog(ask, schemas)),
     describe: (databases) => told(readSourceTables(ask, databases)),
     listClientDatabases: () => told(readClientDatabases(ask)),
+    readRights: () => told(readRights(ask)),
     run: (statement, tenant, running = {}) => {
       const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const run = (server: Server) => runStatement(server, statement, timeoutMs, running);

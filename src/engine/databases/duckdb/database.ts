@@ -93,6 +93,8 @@ const connect = async (
       MULTI_DATABASE: await readClientSchemas(ask),
     }),
     describe: () => readSourceTables(ask),
+    // A file is opened read-only, and has no users.
+    readRights: async () => ({ version: String((await ask('SELECT version()'))[0]?.[0] ?? ''), excess: [] }),
     run: (statement, tenant, running = {}) => {
       const work = () => lend((own, watched) => runStatement(own, statement, watched, running), running.signal);
       return runLogged(work, log, { datasource, tenant, running, faultOf });

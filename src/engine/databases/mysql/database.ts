@@ -11,6 +11,7 @@ import type { Ask } from '../../dialect/source-tables.js';
 import { createMysqlDialect } from './dialect.js';
 import { faultOf } from './faults.js';
 import { createServer, runStatement, type Server, streamStatement } from './read.js';
+import { readRights } from './rights.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
 type MysqlSource = Datasource & ServerConnection;
@@ -35,6 +36,7 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
     readCatalog: (schemas) => told(readCatalog(ask, schemas)),
     describe: (databases) => readSourceTables(ask, databases),
     listClientDatabases: () => readClientDatabases(ask),
+    readRights: () => told(readRights(ask)),
     run: (statement, tenant, running = {}) => {
       const { signal, requestId } = running;
       const settings = { timeoutMs, client: clientOf(tenant), signal, requestId, isRepeatable: true };

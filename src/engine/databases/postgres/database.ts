@@ -21,6 +21,7 @@ import type { Ask } from '../../dialect/source-tables.js';
 import { postgresDialect } from './dialect.js';
 import { faultOf } from './faults.js';
 import { assertAssumed, createServer, runStatement, type Server, storable, streamStatement } from './read.js';
+import { readRights } from './rights.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
 type PostgresSource = Datasource & ServerConnection;
@@ -43,6 +44,7 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
     readCatalog: (schemas) => told(readCatalog(ask, schemas)),
     describe: () => readSourceTables(ask),
     listClientDatabases: () => readClientDatabases(ask, datasource),
+    readRights: () => told(readRights(ask)),
     run: (statement, tenant, running = {}) => {
       const { signal, requestId } = running;
       const settings = { timeoutMs, client: clientOf(tenant), signal, requestId, isRepeatable: true };
