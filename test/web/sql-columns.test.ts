@@ -5,6 +5,7 @@ import {
   answerWith,
   fitsOf,
   fittingChart,
+  inOrder,
   plainSql,
   type SqlColumn,
   usedColumns,
@@ -78,4 +79,14 @@ test('columns that are left out are no part of the answer that the chart shows',
   const answer = { rows: [{ State: 'CA', Best: 'x', Sales: 1 }], columns, groupbyColumnList: [], totalRecords: 1 };
   const shown = answerWith(answer, [sales, { ...best, use: 'none' }, state]);
   expect([shown.columns.map(({ name }) => name), shown.groupbyColumnList]).toEqual([['State', 'Sales'], ['State']]);
+});
+
+test('it is tried in the order that decides which rows a limit leaves, by the columns that are there', () => {
+  const plain = plainSql(saved, 'SELECT 2');
+  const columns = [{ name: 'State' }, { name: 'Sales' }];
+  expect(inOrder(plain, columns, saved.sort)).toMatchObject({
+    ...{ sql: 'SELECT 2', dimensions: columns, sort: [{ name: 'Sales', direction: 'ASC' }] },
+  });
+  expect(inOrder(plain, [{ name: 'Other' }], saved.sort)).toEqual(plain);
+  expect(inOrder(plain, columns, [])).toEqual(plain);
 });

@@ -50,6 +50,17 @@ export const plainSql = (definition: SqlDefinition, sql: string): SqlDefinition 
   ...{ sql, chart: { type: 'table' }, dimensions: [], measures: [], sort: [] },
 });
 
+/** The same in the metric's order, which decides what is shown where the rows are limited. Columns that are gone order nothing. */
+export const inOrder = (
+  plain: SqlDefinition,
+  columns: readonly Pick<AnswerColumn, 'name'>[],
+  sort: SqlDefinition['sort'],
+): SqlDefinition => {
+  const known = sort.filter(({ name }) => columns.some((column) => column.name === name));
+  if (known.length === 0) return plain;
+  return { ...plain, dimensions: columns.map(({ name }) => ({ name })), sort: known };
+};
+
 const kinds: Readonly<Record<AnswerColumn['dataType'], WireKind>> = {
   ...{ date: 'date', number: 'number', string: 'text', boolean: 'boolean' },
 };

@@ -30,6 +30,6 @@ export const usageCharts = ({ rows }: Usage): readonly Drawn[] => {
   const kinds = ['From kept answers', 'Read from a database', 'Failed'];
   return [
     drawnOf('Answers by day', { type: 'stack' }, day, kinds, answers),
-    drawnOf('Users and logins by day', { type: 'line' }, day, ['Users', 'Logins'], users),
+    drawnOf('Users and logins by day', { type: 'bar' }, day, ['Users', 'Logins'], users),
   ];
 };

@@ -38,7 +38,7 @@ export type SqlMetric = { readonly name: string; readonly definition: SqlDefinit
 /** `answer` null: the person may see no rows of tenants. */
 export type Ran = Described & { readonly answer: MetricAnswer | null };
 /** Runs SQL that need not say which of its columns are what. */
-export type RunSql = (definition: SqlDefinition, signal: AbortSignal) => Promise<Ran>;
+export type RunSql = (definition: SqlDefinition, sort: SqlDefinition['sort'], signal: AbortSignal) => Promise<Ran>;
 
 type Told = { readonly ran: Ran } | { readonly fault: string };
 type Shown = 'chart' | 'rows' | 'sql';
@@ -275,7 +275,7 @@ class SqlMetricPart extends LitElement {
     this.isBusy = true;
     await this.#running.run(
       async (signal) => {
-        const ran = await this.runIt(plainSql(definition, definition.sql), signal);
+        const ran = await this.runIt(plainSql(definition, definition.sql), definition.sort, signal);
         const used = usedColumns(ran.columns, this.#chosen);
         if (isSave) await this.#save(used);
         return { ran, used };

@@ -124,7 +124,8 @@ export class ViewAs extends LitElement {
   ): TemplateResult {
     if (!this.api.session.person.seesData)
       return html`<p class="soft">You may see no data of tenants, so no user is listed. Charts are drawn with made-up numbers.</p>`;
-    if (viewers.length === 0) return html`<p class="soft">Nobody who may open it has logged in lately.</p>`;
+    if (viewers.length === 0)
+      return html`<p class="soft">Nobody who may open it has logged in lately. Open the page of your product that shows this dashboard, as one of its users; of the demo, that is <a href="/demo" target="_blank">its own page</a>. Or choose a role below.</p>`;
     const isFound = matcher(words);
     const others = viewers.filter((one) => this.#first === undefined || !isSameUser(viewerOf(one), this.#first));
     if (others.length === 0) return html`<p class="soft">Nobody else who may open it has logged in lately.</p>`;

@@ -51,6 +51,7 @@ import { addressChoice, asked, confirmed, link } from '../base/kit.js';
 import { listColumns, type ModelColumn } from '../base/model-columns.js';
 import { addressOf, navigate, type Place } from '../base/routes.js';
 import { Screen, textOf } from '../base/screen.js';
+import { inOrder } from '../base/sql-columns.js';
 import {
   chooseViewer,
   listViewers,
@@ -526,11 +527,12 @@ class DashboardScreen extends Screen<Data> {
   }
 
   #runIn(view: View, dashboardId: string): RunSql {
-    return async (definition, signal) => {
+    return async (definition, sort, signal) => {
       const asked = { view: view.token, dashboardId, definition };
       const described = await describeAuthored(this.api, asked, signal);
       const isShown = this.api.session.person.seesData;
-      const answer = isShown ? await askAuthored(this.api, view, asked, signal, () => void this.#renew()) : null;
+      const sorted = { ...asked, definition: inOrder(definition, described.columns, sort) };
+      const answer = isShown ? await askAuthored(this.api, view, sorted, signal, () => void this.#renew()) : null;
       return { ...described, answer };
     };
   }

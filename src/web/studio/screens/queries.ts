@@ -37,8 +37,9 @@ const tenantOf = ({ clientId }: { readonly clientId: string | null }): TemplateR
   clientId === null ? noTenant : tenantLink(clientId);
 const tenantTextOf = ({ clientId }: { readonly clientId: string | null }): string =>
   clientId === null ? noTenant : tenantText(clientId);
-const inSeconds = (ms: number): string =>
-  `${(ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })}\u00a0s`;
+const seconds = (ms: number): string =>
+  (ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const inSeconds = (ms: number): string => `${seconds(ms)}\u00a0s`;
 const whole = (value: number | undefined): string => value?.toLocaleString() ?? '';
 
 /** What was used in the month that is chosen: by tenant, and by day. */
@@ -311,7 +312,7 @@ const usedColumns: readonly Column<UsageRow>[] = [
   counted('Logins', ({ logins }) => logins),
   counted('Tokens', ({ mints }) => mints),
   counted('Queries', ({ sourceQueries }) => sourceQueries),
-  { title: 'Time of databases', of: ({ ms }) => inSeconds(ms), text: ({ ms }) => String(ms), isNumber: true },
+  { title: 'Seconds of databases', of: ({ ms }) => seconds(ms), text: ({ ms }) => seconds(ms), isNumber: true },
   counted('Kept answers', ({ keptAnswers }) => keptAnswers),
   counted('Rows', ({ rows }) => rows),
   counted('Files', ({ exports }) => exports),

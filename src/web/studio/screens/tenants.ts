@@ -6,11 +6,14 @@ import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { tenantLabel, tenantLink, tenantText } from '../base/tenant-names.js';
 import { type Copy, type Erasure, type ErasureReport, listTenants, type Tenant } from '../base/tenants.js';
+import { latestMonths, monthOf, type UsageRow } from '../base/usage.js';
 import type { TenantUse } from './queries.js';
 
 type Data = {
   readonly tenants: readonly Tenant[];
   readonly use: readonly TenantUse[];
+  /** What one tenant used this month. Null: nothing, or this person may see no data. */
+  readonly month: UsageRow | null;
   /** Of the tenant that the address names, if it is listed no more. */
   readonly erasure: Erasure | null;
 };
@@ -35,24 +38,32 @@ const filters: readonly Filter<Tenant>[] = [
 class TenantsScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [id] = this.place.rest;
-    const [tenants, { clients }] = await Promise.all([
+    const [tenants, { clients }, month] = await Promise.all([
       listTenants(this.api, signal),
       this.api.command('list-slow-queries', {}, signal),
+      id === undefined || !this.api.session.person.seesData ? null : this.#readUse(id, signal),
     ]);
     const isListed = id === undefined || tenants.some(({ clientId }) => clientId === id);
     const mayRead = hasRole(this.api.session, 'support', 'auditor');
     const erasure = isListed || !mayRead ? null : await this.api.command('erasure-report', { clientId: id }, signal);
-    return { tenants, use: clients, erasure };
+    return { tenants, use: clients, month, erasure };
+  }
+
+  /** What the tenant used this month. */
+  async #readUse(clientId: string, signal: AbortSignal): Promise<UsageRow | null> {
+    const [month = ''] = latestMonths(new Date(), 1);
+    const { data } = await this.api.call('readUsage', { ...monthOf(month), clientId }, signal);
+    return data.rows[0] ?? null;
   }
 
   protected override needsLoad(before: TenantsScreen['place'] | undefined): boolean {
-    return before === undefined;
+    return before === undefined || before.rest[0] !== this.place.rest[0];
   }
 
-  protected override content({ tenants, use, erasure }: Data): TemplateResult {
+  protected override content({ tenants, use, month, erasure }: Data): TemplateResult {
     const [id] = this.place.rest;
     const one = id === undefined ? undefined : tenants.find(({ clientId }) => clientId === id);
-    if (id !== undefined) return one === undefined ? unknown(id, erasure) : this.#one(one, use);
+    if (id !== undefined) return one === undefined ? unknown(id, erasure) : this.#one(one, use, month);
     return html`<div class="head">
         <h1>Tenants</h1>
         <p>Each customer whose users logged in, or that a hook announced.</p>
@@ -87,7 +98,7 @@ class TenantsScreen extends Screen<Data> {
     timeColumn('Since', ({ createdAt }) => createdAt),
   ];
 
-  #one(tenant: Tenant, use: readonly TenantUse[]): TemplateResult {
+  #one(tenant: Tenant, use: readonly TenantUse[], month: UsageRow | null): TemplateResult {
     return html`<div class="head">
         <h1>${tenant.clientId === null ? erasedName(tenant) : tenantLabel(tenant.clientId)}</h1>
         ${stateBadge(tenant)}
@@ -101,13 +112,13 @@ class TenantsScreen extends Screen<Data> {
           empty: html`<p class="soft">None yet.</p>`,
         })}
       </section>
-      ${usageOf(tenant, use)}
+      ${this.api.session.person.seesData ? monthlyUse(month) : usageOf(tenant, use)}
       ${
         tenant.clientId !== null && this.api.session.person.seesData
           ? html`<p>${link(addressOf('queries', [], { tenant: tenant.clientId }), 'How its users were answered over time')}</p>`
           : nothing
       }
-      <p>${link(addressOf('queries', ['tenants'], { search: tenant.clientId ?? erasedName(tenant) }), 'What its queries took')}</p>
+      <p>${link(addressOf('queries', ['tenants'], { search: tenant.clientId ?? erasedName(tenant) }), this.api.session.person.seesData ? 'What it used, by month' : 'What its queries took')}</p>
       ${
         tenant.clientId !== null && hasRole(this.api.session, 'support', 'auditor')
           ? html`<p>${link(addressOf('deliveries', [], { tenant: tenant.clientId }), 'Reports and alerts of its users')}</p>`
@@ -165,24 +176,33 @@ const copyColumns: readonly Column<Copy>[] = [
   timeColumn('Verified', ({ verifiedAt }) => verifiedAt),
 ];
 
-/** What its users asked for: tokens of all time from the audit, queries of this process. */
+/** What its users asked for this month, as all processes counted it. */
+const monthlyUse = (month: UsageRow | null): TemplateResult => {
+  const whole = (count = 0): string => count.toLocaleString();
+  const facts = [
+    ['Users', whole(month?.users)],
+    ['Logins', whole(month?.logins)],
+    ['Queries of databases', whole(month?.sourceQueries)],
+    ['Answers without a query', whole(month?.keptAnswers)],
+    ['Rows of answers', whole(month?.rows)],
+    ['Files', whole(month?.exports)],
+    ['Mails', whole(month?.mails)],
+  ] as const;
+  return html`<section class="card"><h2>Used this month</h2>
+    <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+  </section>`;
+};
+
+/** For those who may see no data: tokens of all time from the audit, and the time of databases in this process. */
 const usageOf = ({ clientId, usage }: Tenant, use: readonly TenantUse[]): TemplateResult => {
-  const own = use.filter((one) => clientId !== null && one.clientId === clientId);
-  const sum = (number: (one: TenantUse) => number): number => own.reduce((total, one) => total + number(one), 0);
-  /** Outcomes are left out for those who may not see data. */
-  const outcome = (title: string, number: (one: TenantUse) => number | undefined): readonly [string, string][] =>
-    own.some((one) => number(one) === undefined) ? [] : [[title, sum((one) => number(one) ?? 0).toLocaleString()]];
+  const ms = use.filter((one) => clientId !== null && one.clientId === clientId).reduce((sum, one) => sum + one.ms, 0);
   const facts: readonly (readonly [string, TemplateResult | string])[] = [
     ['Tokens', usage.mints.toLocaleString()],
     ['Last login', moment(usage.lastMintAt, 'none')],
-    ...outcome('Questions', ({ questions }) => questions),
-    ...outcome('Queries', ({ queries }) => queries),
-    ...outcome('Rows', ({ rows }) => rows),
-    ['Time of databases', `${(sum(({ ms }) => ms) / 1000).toLocaleString(undefined, { maximumFractionDigits: 2 })} s`],
-    ...outcome('Failed queries', ({ failed }) => failed),
+    ['Time of databases', `${(ms / 1000).toLocaleString(undefined, { maximumFractionDigits: 2 })} s`],
   ];
   return html`<section class="card"><h2>Usage</h2>
-    <p class="soft">Users with equal rights share a token, so a login that finds one is not counted. Questions and queries are those of this process since its start.</p>
+    <p class="soft">Users with equal rights share a token, so a login that finds one is not counted. The time is that of this process since its start.</p>
     <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
   </section>`;
 };
