@@ -75,7 +75,9 @@ const questionsOf = async (
       const choices = { dashboardFilter: dashboardFilter ?? {}, moment: { now, timezone: grant.timezone } };
       const beside = dashboardFilter === undefined ? [] : choicesBeside(filter.name, grant, target, enforced, choices);
       const conditions = [...enforced.conditions, ...beside];
-      const plain = { ...enforced, conditions, column, search: search ?? null, limit: optionLimit };
+      // Metrics with the same rows share a question, which is then of none of them.
+      const shownOn = { dashboardId: opened.dashboard.externalDashboardId, metricId: null };
+      const plain = { ...enforced, shownOn, conditions, column, search: search ?? null, limit: optionLimit };
       for (const question of found.length === 0 ? [plain] : [plain, withValues(plain, found)]) {
         const variables = [...(question.variables ?? [])];
         const key = canonicalJson({ ...question, variables, definition: rowsOf(metric.definition) });
