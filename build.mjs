@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
-import { bundleElements, textsOf } from './web-bundle.mjs';
+import { bundleElements, sheetTexts, textsOf, tight } from './web-bundle.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const quiet = process.argv.includes('--quiet');
@@ -85,7 +85,12 @@ const buildServer = async () => {
 
 const bundle = async (entry) => {
   const { rolldown } = await import('rolldown');
-  const bundled = await rolldown({ input: join(root, `src/web/${entry}/${entry}.ts`), platform: 'browser', cwd: root });
+  const bundled = await rolldown({
+    input: join(root, `src/web/${entry}/${entry}.ts`),
+    platform: 'browser',
+    cwd: root,
+    plugins: [sheetTexts],
+  });
   await bundled.write({ file: join(root, `dist/web/${entry}.js`), format: 'esm', minify: true, codeSplitting: false });
   await bundled.close();
 };
@@ -140,11 +145,16 @@ const buildWeb = async () => {
   const studio = without.includes('studio') ? [] : [buildStudio()];
   await Promise.all([bundleElements(join(root, 'dist/web')), bundle('demo'), ...studio]);
   await compressScripts(join(root, 'dist/web'));
-  cpSync(join(root, 'src/web/demo/demo.css'), join(root, 'dist/web/demo.css'));
+  // The demo asks for Inter after its charts. Until then its texts have the sizes of Inter.
+  const sheets = ['fonts/inter-fallback.css', 'demo/demo.css'].map((file) =>
+    tight(readFileSync(join(root, 'src/web', file), 'utf8')),
+  );
   const page = readFileSync(join(root, 'src/web/demo/demo.html'), 'utf8');
   writeFileSync(
     join(root, 'dist/web/demo.html'),
-    page.replace('/elements.js', `/elements.js?v=${versionOf('elements.js')}`),
+    page
+      .replace('<link rel="stylesheet" href="/demo.css" />', `<style>${sheets.join('')}</style>`)
+      .replace('/elements.js', `/elements.js?v=${versionOf('elements.js')}`),
   );
 };
 

@@ -1,7 +1,8 @@
 // Bundles the elements for browsers: one script, and a chunk for each family of charts, for the controls, for pictures
 // of cards and for each language, which the script loads when an element first needs one. Used by build.mjs and packages/build.mjs.
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -21,6 +22,15 @@ export const textsOf = (use) => ({
     return { code: `export default ${JSON.stringify({ [use]: Object.fromEntries(texts) })};`, moduleType: 'js' };
   },
 });
+
+/** A style sheet that a script imports is its text, without comments and needless blanks. */
+export const sheetTexts = {
+  name: 'sheet-texts',
+  load(id) {
+    if (!id.endsWith('.css')) return null;
+    return { code: `export default ${JSON.stringify(tight(readFileSync(id, 'utf8')))};`, moduleType: 'js' };
+  },
+};
 
 /** The modules of lit that have state of their own: what is registered there, and the policy `lit-html` of Trusted Types. */
 const litModules =
@@ -44,18 +54,19 @@ const litOfScript = {
   },
 };
 
-/** Style sheets without comments, and with one blank where there are several. The minifier takes them for texts. */
+/** Without comments, and with one blank where there are several. */
+export const tight = (sheet) =>
+  sheet
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};]) ?/g, '$1');
+
+/** The minifier takes style sheets for texts. */
 const tightStyles = {
   name: 'tight-styles',
   transform: {
     filter: { id: /src[\\/]web[\\/].*\.ts$/ },
-    handler: (code) =>
-      code.replaceAll(/\bcss`[^`]*`/g, (sheet) =>
-        sheet
-          .replaceAll(/\/\*.*?\*\//gs, '')
-          .replaceAll(/\s+/g, ' ')
-          .replaceAll(/ ?([{};]) ?/g, '$1'),
-      ),
+    handler: (code) => code.replaceAll(/\bcss`[^`]*`/g, tight),
   },
 };
 
@@ -80,7 +91,7 @@ const bundleCharts = (dist) => {
   return bundle(
     {
       preserveEntrySignatures: 'allow-extension',
-      plugins: [litOfScript, textsOf('elements')],
+      plugins: [litOfScript, sheetTexts, textsOf('elements')],
       input: Object.fromEntries([
         ...[
           'arrange',
@@ -90,6 +101,7 @@ const bundleCharts = (dist) => {
           'editor',
           'filter-labels',
           'given-marks',
+          'own-font',
           'own-theme',
           'print',
           'save',
@@ -139,8 +151,29 @@ const chartsByName = (charts) => ({
     }),
 });
 
-/** Writes `elements.js` and `charts/` to `dist`. Returns all chunks. */
+/** The package of Inter. Its licence asks that its text goes with every copy of the files. */
+export const interFolder = dirname(createRequire(import.meta.url).resolve('@fontsource-variable/inter/package.json'));
+
+/** Writes the font that src/web/fonts/inter.css names, with its style sheets and its licence. */
+const copyFonts = (folder) => {
+  const { version } = JSON.parse(readFileSync(join(interFolder, 'package.json'), 'utf8'));
+  const sheets = ['inter-fallback.css', 'inter.css'].map((name) =>
+    readFileSync(join(root, 'src/web/fonts', name), 'utf8'),
+  );
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'inter.css'), sheets.map(tight).join(''));
+  for (const letters of ['latin', 'latin-ext']) {
+    const name = `inter-${letters}-${version}.woff2`;
+    const naming = [sheets[1], readFileSync(join(root, 'src/web/elements/own-font.ts'), 'utf8')];
+    if (!naming.every((text) => text.includes(name))) throw new Error(`inter.css and own-font.ts must name ${name}`);
+    cpSync(join(interFolder, `files/inter-${letters}-wght-normal.woff2`), join(folder, name));
+  }
+  cpSync(join(interFolder, 'LICENSE'), join(folder, 'OFL.txt'));
+};
+
+/** Writes `elements.js`, `charts/` and `fonts/` to `dist`. Returns all chunks. */
 export const bundleElements = async (dist) => {
+  copyFonts(join(dist, 'fonts'));
   const charts = await bundleCharts(dist);
   const script = await bundle(
     {

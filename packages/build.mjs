@@ -16,7 +16,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
-import { bundleElements } from '../web-bundle.mjs';
+import { bundleElements, interFolder } from '../web-bundle.mjs';
 import { rollUpTypes } from './types.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -71,10 +71,11 @@ const noticeOf = (folder) => {
   return `${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`;
 };
 
-/** The licences of the packages that a bundle holds: they ask that their texts go with every copy. */
+/** The licences of the packages that a bundle holds, and of the font beside the elements: they ask that their texts go with every copy. */
 const writeNotices = (chunks, folder) => {
   const found = new Set(chunks.flatMap(({ moduleIds = [] }) => moduleIds.map(packageOf)));
   found.delete(undefined);
+  found.add(interFolder);
   const notices = [...found].sort().map(noticeOf);
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), notices.join(`\n${'-'.repeat(80)}\n\n`));
 };
@@ -108,7 +109,9 @@ const buildGateway = async () => {
   writeNotices(chunks, join(packages, 'gateway/dist'));
   mkdirSync(join(dist, 'web'));
   cpSync(join(root, 'dist/web/elements.js'), join(dist, 'web/elements.js'));
-  cpSync(join(root, 'dist/web/charts'), join(dist, 'web/charts'), { recursive: true });
+  for (const folder of ['charts', 'fonts']) {
+    cpSync(join(root, 'dist/web', folder), join(dist, 'web', folder), { recursive: true });
+  }
   cpSync(join(root, 'config/presets'), join(dist, 'config/presets'), { recursive: true });
   cpSync(libraryTypes(), join(dist, 'gateway/gateway.d.ts'));
 };

@@ -2,9 +2,9 @@
  * Composes the product. `compose` builds every object once, in order of dependence; a shutdown closes them in the
  * opposite order. No code here decides about a request. Only main.ts and the command line may import it.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { RequestHandler, Router } from 'express';
 import type { Logger } from 'pino';
@@ -232,9 +232,13 @@ const openDemo = async (
 
 const script = 'text/javascript; charset=utf-8';
 
-/** Content security policy of the demo's host page: it runs its own scripts and calls its own origin. */
-const demoPolicy =
-  "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'self'; img-src 'self' data:";
+/** The demo's host page runs its own scripts, calls its own origin, and has its style in it. */
+const demoPage = async (file: string): Promise<AssetFile> => {
+  const [, style = ''] = /<style>([^<]*)<\/style>/.exec(await readFile(file, 'utf8')) ?? [];
+  const styleSource = `'self' 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+  const contentSecurityPolicy = `default-src 'self'; style-src ${styleSource}; object-src 'none'; base-uri 'none'; frame-ancestors 'self'; img-src 'self' data:`;
+  return { file, contentType: 'text/html; charset=utf-8', contentSecurityPolicy };
+};
 
 /** Returns the browser's files by the paths at which they are served: the elements and, in the demo, its host page. */
 const assetFiles = async (
@@ -242,14 +246,11 @@ const assetFiles = async (
   { isDemo, hasStudio }: { readonly isDemo: boolean; readonly hasStudio: boolean },
 ): Promise<Readonly<Record<string, AssetFile>>> => {
   const web = (file: string): string => join(webFolder, file);
-  const demo = {
-    '/demo': { file: web('demo.html'), contentType: 'text/html; charset=utf-8', contentSecurityPolicy: demoPolicy },
-    '/demo.js': { file: web('demo.js'), contentType: script },
-    '/demo.css': { file: web('demo.css'), contentType: 'text/css; charset=utf-8' },
-  };
   return {
     ...(await elementFiles(webFolder)),
-    ...(isDemo ? demo : {}),
+    ...(isDemo
+      ? { '/demo': await demoPage(web('demo.html')), '/demo.js': { file: web('demo.js'), contentType: script } }
+      : {}),
     ...(hasStudio ? await studioFiles(webFolder) : {}),
   };
 };

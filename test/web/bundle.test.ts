@@ -1,5 +1,5 @@
 /** The files that a browser loads: few, and all that a chart needs at once. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +15,23 @@ describe('the files of the elements', () => {
     script = readFileSync(join(folder, 'elements.js'), 'utf8');
   }, 60_000);
   afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('Inter is among them, with its licence, and only the chunk of the font names it', () => {
+    const [latin = '', ...others] = readdirSync(join(folder, 'fonts')).filter((name) => name.endsWith('.woff2'));
+    expect(latin).toMatch(/^inter-latin-\d+\.\d+\.\d+\.woff2$/);
+    expect(others).toEqual([latin.replace('latin', 'latin-ext')]);
+    expect(
+      readFileSync(join(folder, 'fonts', latin))
+        .subarray(0, 4)
+        .toString(),
+    ).toBe('wOF2');
+    expect(readFileSync(join(folder, 'fonts/OFL.txt'), 'utf8')).toContain('SIL OPEN FONT LICENSE Version 1.1');
+    const naming = chunks.filter(({ fileName }) =>
+      readFileSync(join(folder, 'charts', fileName), 'utf8').includes(latin),
+    );
+    expect(naming.map(({ name }) => name)).toEqual(['own-font']);
+    expect(script).not.toContain(latin);
+  });
 
   const chunkOf = (name: string): Chunk | undefined => chunks.find((each) => each.name === name);
   const families = ['boxplot', 'cartesian', 'columns', 'gauge', 'parts', 'sankey', 'scatter'];

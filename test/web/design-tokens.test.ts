@@ -60,6 +60,11 @@ describe('a theme', () => {
     });
   });
 
+  test('that names Inter has the font with its sizes next, which stands for it until it comes', () => {
+    const given = { font: { family: { $value: ['Inter', 'Inter Tight', 'sans-serif'] } } };
+    expect(lightOf(given)['--gl-font']).toBe("'Inter', 'Inter Fallback', 'Inter Tight', sans-serif");
+  });
+
   test.each<[string, unknown, string]>([
     ['a list', [], 'a theme is an object of tokens'],
     ['a misspelt token', { color: { acent: { $value: '#fff' } } }, 'color.acent: there is no such token'],

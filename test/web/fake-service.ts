@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { rolldown } from 'rolldown';
+import { sheetTexts } from '../../web-bundle.mjs';
 import { dashboards, demoUsers, type FakeUser } from './fixtures.js';
 import { type Flights, metricSql, type Question } from './flights.js';
 
@@ -23,7 +24,12 @@ const policy =
   "default-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 const bundle = async (entry: string): Promise<string> => {
-  const build = await rolldown({ input: new URL(entry, web).pathname, platform: 'browser', logLevel: 'warn' });
+  const build = await rolldown({
+    input: new URL(entry, web).pathname,
+    platform: 'browser',
+    plugins: [sheetTexts],
+    logLevel: 'warn',
+  });
   const { output } = await build.generate({ format: 'esm', minify: true, codeSplitting: false });
   await build.close();
   return output[0].code;

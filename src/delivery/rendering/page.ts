@@ -29,6 +29,7 @@ const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "connect-src 'self'",
+  "font-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "webrtc 'block'",

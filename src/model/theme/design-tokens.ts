@@ -46,11 +46,15 @@ const dimension: Read = (value) => {
   return typeof text === 'string' && /^\d{1,4}(?:\.\d{1,3})?(?:px|rem)$/.test(text) ? text : undefined;
 };
 
+/** The elements load it from the place of their script. Until it comes, a font with its sizes stands for it. */
+const shippedFont = 'Inter';
+
 const fontFamily: Read = (value) => {
   const names = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
   const clean = names.map((name) => (typeof name === 'string' ? name.trim().replace(/^(["'])(.*)\1$/, '$2') : ''));
   if (clean.length === 0 || !clean.every((name) => /^[\p{L}\p{N}][\p{L}\p{N} _-]{0,60}$/u.test(name))) return undefined;
   return clean
+    .flatMap((name) => (name === shippedFont ? [name, `${name} Fallback`] : [name]))
     .map((name) => (/^(?:sans-serif|serif|monospace|system-ui|ui-[a-z-]+)$/.test(name) ? name : `'${name}'`))
     .join(', ');
 };

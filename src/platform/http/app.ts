@@ -62,6 +62,7 @@ const securityHeaders: FlatHeaders = constantHeaders(
       directives: {
         defaultSrc: ["'none'"],
         styleSrc: ["'self'"],
+        fontSrc: ["'self'"],
         imgSrc: ["'self'"],
         baseUri: ["'none'"],
         formAction: ["'none'"],

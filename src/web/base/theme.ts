@@ -11,7 +11,7 @@ const declarations = (palette: Palette): string =>
 export const themeStyles = css`
   :host {
     ${unsafeCSS(declarations(light))}
-    --gl-font: Inter, 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif;
+    --gl-font: Inter, 'Inter Fallback', 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif;
     --gl-radius: 12px;
     --gl-gap: 16px;
     --gl-row-height: 90px;
@@ -125,7 +125,7 @@ export const readChartTheme = (element: Element, chartColours: readonly string[]
   const style = getComputedStyle(element);
   const read = (name: string) => style.getPropertyValue(`--gl-${name}`).trim();
   const series = light.series.map((_, index) => read(`series-${index + 1}`));
-  const fontFamily = read('font');
+  const fontFamily = withoutWaiting(read('font'));
   if (matchMedia('(forced-colors: active)').matches) return forcedTheme(fontFamily);
   return {
     text: read('text'),
@@ -137,6 +137,20 @@ export const readChartTheme = (element: Element, chartColours: readonly string[]
     other: read('other'),
   };
 };
+
+/** A canvas keeps the widths of a font's texts. What is drawn while a font loads is measured by the next of the list. */
+const withoutWaiting = (names: string): string => {
+  const isOf = (name: string) => (face: FontFace) => plainName(face.family) === plainName(name);
+  const faces = [...document.fonts];
+  const isThere = (name: string): boolean => {
+    const own = faces.filter(isOf(name));
+    return own.length === 0 || own.some(({ status }) => status === 'loaded');
+  };
+  return names.split(',').filter(isThere).join();
+};
+
+/** A name of a font without blanks around it and quotes. */
+export const plainName = (name: string): string => name.replaceAll(/^[\s"']+|[\s"']+$/g, '');
 
 /** A browser does not force colours on a canvas. Black and white, as nearly all forced themes have them. */
 const forcedTheme = (fontFamily: string): ChartTheme => {

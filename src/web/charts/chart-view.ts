@@ -13,7 +13,7 @@ import { loadPart } from '../base/load-part.js';
 import { isOthers } from '../base/others.js';
 import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
-import { baseStyles, readChartTheme } from '../base/theme.js';
+import { baseStyles, plainName, readChartTheme } from '../base/theme.js';
 import { ownTurn } from '../base/turns.js';
 import { type Period, periodOf, type Range, rangeOf, shortestDrag } from './brush.js';
 import { legend, legendStyles } from './legend.js';
@@ -166,11 +166,13 @@ export class ChartView extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
+    document.fonts.addEventListener('loadingdone', this.#fontsCame);
     if (this.hasUpdated) this.#observe();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    document.fonts.removeEventListener('loadingdone', this.#fontsCame);
     this.#resizes.disconnect();
     this.#observed = null;
     this.#loads.cancel();
@@ -285,6 +287,14 @@ export class ChartView extends LitElement {
     this.#observed = scroll;
     if (scroll !== null) this.#resizes.observe(scroll);
   }
+
+  /** A canvas does not draw again by itself. */
+  readonly #fontsCame = async ({ fontfaces }: FontFaceSetLoadEvent): Promise<void> => {
+    const names = getComputedStyle(this).fontFamily;
+    if (!fontfaces.some(({ family }) => names.includes(plainName(family)))) return;
+    await ownTurn();
+    if (this.#chart !== undefined) this.#draw();
+  };
 
   #dispose(): void {
     this.#leave();

@@ -3,6 +3,7 @@
  * the elements and renews it. What the user may see is known only from the answers of gateway and service.
  */
 import { render } from 'lit';
+import { addInter } from '../fonts/inter.js';
 import type { Membership } from '../token/keeper.js';
 import { joinUrl } from '../token/page.js';
 import type { EmbedToken } from '../token/request.js';
@@ -53,7 +54,8 @@ const switchTo = async (userId: string | null): Promise<void> => {
 
 const enter = ({ users, current }: DemoSession): void => {
   show({ users, current, isSwitching: false });
-  if (current !== null) keepToken();
+  if (current === null) addInter((file) => `/fonts/${file}`);
+  else keepToken();
 };
 
 const keepToken = (): void => {
@@ -93,9 +95,19 @@ const actions = {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** What the elements tell of their charts. */
+type Drawn = { readonly isLoading: boolean; readonly isBusy: boolean };
+
+/** Inter comes after the charts, which share the line with it. */
+const addInterAfter = (element: Drawn): void => {
+  if (element.isLoading || element.isBusy) requestAnimationFrame(() => addInterAfter(element));
+  else addInter((file) => `/fonts/${file}`);
+};
+
 const begin = async (): Promise<void> => {
   document.documentElement.lang = language;
   show({});
+  root.addEventListener('guestlist-loaded', ({ target }) => addInterAfter(target as EventTarget & Drawn));
   // Charts load their parts while the page asks for a token.
   void customElements
     .whenDefined('guestlist-dashboard')

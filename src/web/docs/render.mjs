@@ -151,6 +151,7 @@ const writeHtml = ({ path, title, body, headings }, chapters) => `<!doctype html
 <meta name="color-scheme" content="light dark">
 <title>${escapeMarkup(title)} · Guestlist</title>
 <link rel="icon" href="/docs/icon.svg">
+<link rel="stylesheet" href="/fonts/inter.css">
 <link rel="stylesheet" href="/docs/pages.css">
 <script type="module" src="/docs/search.js"></script>
 ${isStudio(body) ? '<script type="module" src="/docs/theme-studio.js"></script>\n' : ''}</head>

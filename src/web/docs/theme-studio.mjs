@@ -6,6 +6,7 @@ const group = (legend, name, choices) =>
 
 const fonts = [
   ['', 'The elements’ own'],
+  ['Inter, sans-serif', 'Inter'],
   ['system-ui, sans-serif', 'System'],
   ['Georgia, serif', 'Georgia'],
   ['Verdana, sans-serif', 'Verdana'],

@@ -71,11 +71,19 @@ export class AppliedTheme implements ReactiveController {
     );
   }
 
+  #addFont(): void {
+    loadPart(() => import('./own-font.js')).then(
+      ({ addOwnFont }) => addOwnFont(),
+      (error: unknown) => console.error('guestlist: the script of the font did not load', error),
+    );
+  }
+
   #write(): void {
     const { light, dark } = this.#theme ?? {};
     const rules = `:host { ${declarations(light)} } :host(:state(dark)) { ${declarations(dark)} }`;
     if (rules === this.#rules) return;
     this.#rules = rules;
+    if (/--gl-font:[^;]*'Inter'/.test(rules)) this.#addFont();
     this.#sheet.replaceSync(rules);
     this.#host.requestUpdate();
   }

@@ -52,16 +52,36 @@ export const loadAssets = async (files: Readonly<Record<string, AssetFile>>): Pr
 
 const script = 'text/javascript; charset=utf-8';
 
-/** Returns `elements.js` and the chunks in `charts/` beside it, by the paths at which they are served. */
-export const elementFiles = async (webFolder: string): Promise<Readonly<Record<string, AssetFile>>> => {
-  const all = await readdir(join(webFolder, 'charts')).catch((cause: unknown) => {
-    throw new Error(`The folder ${join(webFolder, 'charts')} cannot be read. Run the build first.`, { cause });
+const namesIn = (folder: string): Promise<readonly string[]> =>
+  readdir(folder).catch((cause: unknown) => {
+    throw new Error(`The folder ${folder} cannot be read. Run the build first.`, { cause });
   });
-  const chunks = all.filter((name) => name.endsWith('.js'));
+
+const fontTypes: Readonly<Record<string, string>> = {
+  woff2: 'font/woff2',
+  css: 'text/css; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+};
+
+/** The shipped font, its style sheet and its licence. Pages of other origins use the font by the elements. */
+const fontFiles = async (webFolder: string): Promise<Readonly<Record<string, AssetFile>>> => {
+  const folder = join(webFolder, 'fonts');
+  const file = (name: string): AssetFile => {
+    const contentType = fontTypes[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
+    const kept = name.endsWith('.woff2') ? { isImmutable: true } : { isRevalidated: true };
+    return { file: join(folder, name), contentType, isPublic: true, ...kept };
+  };
+  return Object.fromEntries((await namesIn(folder)).map((name) => [`/fonts/${name}`, file(name)]));
+};
+
+/** Returns `elements.js`, and the chunks in `charts/` and the fonts beside it, by the paths at which they are served. */
+export const elementFiles = async (webFolder: string): Promise<Readonly<Record<string, AssetFile>>> => {
+  const chunks = (await namesIn(join(webFolder, 'charts'))).filter((name) => name.endsWith('.js'));
   const file = (path: string): AssetFile => ({ file: join(webFolder, path), contentType: script, isPublic: true });
   return {
     '/elements.js': { ...file('elements.js'), isRevalidated: true },
     ...Object.fromEntries(chunks.map((name) => [`/charts/${name}`, { ...file(`charts/${name}`), isImmutable: true }])),
+    ...(await fontFiles(webFolder)),
   };
 };
 
@@ -74,10 +94,7 @@ export const studioPage = '/studio';
 /** Returns the page of Studio and its files, by the paths at which they are served. */
 export const studioFiles = async (webFolder: string): Promise<Readonly<Record<string, AssetFile>>> => {
   const folder = join(webFolder, 'studio');
-  const all = await readdir(folder).catch((cause: unknown) => {
-    throw new Error(`The folder ${folder} cannot be read. Run the build first.`, { cause });
-  });
-  const scripts = all.filter((name) => name.endsWith('.js'));
+  const scripts = (await namesIn(folder)).filter((name) => name.endsWith('.js'));
   const html = { contentType: 'text/html; charset=utf-8', contentSecurityPolicy: studioPolicy };
   return {
     [studioPage]: { file: join(folder, 'studio.html'), ...html, isRevalidated: true },
@@ -110,6 +127,8 @@ const accepts = (coding: 'gzip' | 'br', acceptEncoding = ''): boolean =>
 export const acceptsGzip = (acceptEncoding: string | undefined): boolean => accepts('gzip', acceptEncoding);
 
 const encodedFor = ({ body, gzipped, brotli }: Asset, acceptEncoding: string | undefined) => {
+  // A font is compressed in its own way.
+  if (gzipped.length >= body.length) return { body, coding: undefined };
   if (brotli !== undefined && accepts('br', acceptEncoding)) return { body: brotli, coding: 'br' };
   return acceptsGzip(acceptEncoding) ? { body: gzipped, coding: 'gzip' } : { body, coding: undefined };
 };

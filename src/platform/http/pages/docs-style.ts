@@ -1,4 +1,4 @@
-/** The style of the reference page: system fonts, and light or dark by the reader's setting. */
+/** The style of the reference page: light or dark by the reader's setting. */
 export const docsStyle = `
 :root {
   color-scheme: light dark;
@@ -18,7 +18,7 @@ html { scroll-behavior: smooth; scroll-padding-top: 1.5rem; }
 body {
   margin: 0; display: grid; grid-template-columns: 17.5rem minmax(0, 1fr);
   background: var(--paper); color: var(--ink);
-  font: 16px/1.6 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif;
+  font: 16px/1.6 Inter, 'Inter Fallback', system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif;
 }
 a { color: var(--accent); text-decoration: none; }
 a:hover, p a, dd a, td a, footer a { text-decoration: underline; }

@@ -89,6 +89,7 @@ const writePage = (parts: Parts, path: string, name: string | undefined, content
 <meta name="color-scheme" content="light dark">
 <title>${name === undefined ? '' : `${name} · `}${parts.document.info.title} API reference</title>
 <link rel="icon" href="/docs/icon.svg">
+<link rel="stylesheet" href="/fonts/inter.css">
 <link rel="stylesheet" href="/docs/style.css">
 </head>
 <body>

@@ -17,7 +17,7 @@ type Listed = Readonly<Record<string, { readonly file: string; readonly contentT
 /** Pages run the script of the search and read its index, both of the own origin. */
 const contentSecurityPolicy = [
   "default-src 'none'",
-  ...['script-src', 'connect-src', 'style-src', 'img-src'].map((directive) => `${directive} 'self'`),
+  ...['script-src', 'connect-src', 'style-src', 'font-src', 'img-src'].map((directive) => `${directive} 'self'`),
   ...['base-uri', 'form-action', 'frame-ancestors'].map((directive) => `${directive} 'none'`),
 ].join('; ');
 
