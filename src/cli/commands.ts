@@ -67,6 +67,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await resources()).datamartsCommand,
   },
   {
+    name: 'rollups',
+    summary: 'sums that are kept beside the databases',
+    load: async () => (await resources()).rollupsCommand,
+  },
+  {
     name: 'workspaces',
     summary: 'workspaces, which hold dashboards',
     load: async () => (await resources()).workspacesCommand,

@@ -3,11 +3,13 @@ import { text } from 'node:stream/consumers';
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { grainOf } from '../model/datamart/source-schema.js';
 import { nearestName } from '../model/nearest-name.js';
+import type { RollupReport } from '../model/query/engine.js';
 import type { Call } from '../platform/http/interface/client.js';
 import { deleteTemplate } from '../service/dashboards/contract/dashboards.js';
 import { listDashboards } from '../service/dashboards/contract/workspace-dashboards.js';
 import { createDataApp, listDataApps } from '../service/data-apps/contract/data-apps.js';
 import { deleteDatamart, listDatamarts } from '../service/datamarts/contract/datamarts.js';
+import { buildRollup, listRollups } from '../service/datamarts/contract/rollups.js';
 import {
   deleteDatasource,
   listDatasources,
@@ -133,6 +135,41 @@ export const datasourcesCommand = groupOf(
 
 const listAllDatamarts = async (call: Call, expandDetails: boolean) =>
   (await call(listDatamarts, { expandDetails })).data;
+
+const rollupColumns = {
+  ROLLUP: ({ name }: RollupReport) => name,
+  STATE: ({ state }: RollupReport) => state,
+  'CLOSED UNTIL': ({ closedUntil }: RollupReport) => closedUntil,
+  CHECKED: ({ checkedAt }: RollupReport) => checkedAt,
+  FILES: ({ files }: RollupReport) => files,
+  ROWS: ({ rows }: RollupReport) => rows,
+  'ROWS OF THE SOURCE': ({ sourceRows }: RollupReport) => sourceRows,
+  MB: ({ bytes }: RollupReport) => (bytes / 1_000_000).toFixed(1),
+};
+
+export const rollupsCommand = groupOf(
+  serviceCommand('list')
+    .summary('list what is kept of the rollups of a datamart')
+    .argument('<datamart>')
+    .action((datamartName, given) =>
+      tell(given, async (call) => listing((await call(listRollups, { datamartName })).data, rollupColumns)),
+    ),
+  serviceCommand('build')
+    .summary('build the rollups of a datamart, or the one that is named')
+    .argument('<datamart>')
+    .argument('[rollup]')
+    .option('--all', 'build all closed periods anew, also those that seem to be up to date')
+    .action((datamartName, rollup, { all, ...given }) =>
+      tell(given, async (call) => {
+        const { data } = await call(listRollups, { datamartName });
+        const chosen = rollup === undefined ? data : [findNamed('rollup', data, rollup)];
+        const built: RollupReport[] = [];
+        for (const { name: rollupName } of chosen)
+          built.push((await call(buildRollup, { datamartName, rollupName, isWhole: all === true })).data);
+        return listing(built, rollupColumns);
+      }),
+    ),
+);
 
 export const datamartsCommand = groupOf(
   serviceCommand('list')

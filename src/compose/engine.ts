@@ -7,6 +7,7 @@ import { prepareFlightsData } from '../demo/flights-data.js';
 import type { ResultCacheOptions } from '../engine/cache/result-cache.js';
 import { engineLimits } from '../engine/connections/limits.js';
 import { createEngine } from '../engine/engine.js';
+import type { RollupsOptions } from '../engine/rollups/rollups.js';
 import { createQueryWatch } from '../engine/run/query-watch.js';
 import type { Clock } from '../model/ports.js';
 import type { Engine } from '../model/query/engine.js';
@@ -72,10 +73,17 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
     cache: cacheOptions(parts, rows),
     maskSecret: keyFor(parts, 'masked values'),
     meters: createEngineMeters(registry),
+    rollups: rollupsOf(settings, folder),
     ...engineLimits(settings),
   });
   const opened = flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
   return { ...opened, queries, live, close: () => closeAll([opened.engine.close, async () => rows?.close()]) };
+};
+
+const rollupsOf = ({ rollups }: Settings, folder: string): RollupsOptions | undefined => {
+  if (rollups.folder === null) return undefined;
+  const { memoryMegabytes, diskMegabytes, tailRows } = rollups;
+  return { folder: resolve(folder, rollups.folder), limits: { memoryMegabytes, diskMegabytes }, tailRows };
 };
 
 const commandTimeoutMs = 500;

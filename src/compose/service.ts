@@ -18,8 +18,10 @@ import { createSealer } from '../platform/keys/sealing.js';
 import type { Log } from '../platform/logs/log.js';
 import type { Check } from '../platform/logs/readiness.js';
 import { closeAll } from '../platform/work/close-all.js';
+import { repeat, systemTiming } from '../platform/work/time.js';
 import { describeAuthoredMetric, previewAuthoredMetric } from '../service/dashboards/author-preview.js';
 import { turnIntoSql } from '../service/dashboards/turn-into-sql.js';
+import { createRefresh } from '../service/datamarts/rollups.js';
 import { purgeGuestTokens } from '../service/guest-tokens/guest-token-admin.js';
 import { createAuthenticate } from '../service/keys/authenticate.js';
 import { createLastUses, type LastUses } from '../service/keys/last-use.js';
@@ -109,6 +111,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const lastUses = createLastUses({ store, clock, log });
   const use = createUsageCounter({ store, clock, ids, tag, log }, parts.usageTimes);
   const jobs = startBackgroundJobs({ store, clock, lastUses, use, log });
+  const refreshing = startRefresh({ store, engine, clock, log });
   const authenticate = createAuthenticate({ store, clock, tokens, lastUses });
   const renderer = await openRenderer(() => dispatch);
   const sqlRewriter = createSqlRewriter();
@@ -128,7 +131,35 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
     previewReport: previewTemplateSchedule({ store, clock, ids, reports, tag }),
     keys: handlers,
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
-    close: () => closeAll([renderer.close, jobs.close]),
+    close: () => closeAll([renderer.close, refreshing.close, jobs.close]),
+  };
+};
+
+/** Looks each minute which rollups are due. A shutdown cuts a build off: the earlier files stay in force. */
+const startRefresh = ({ store, engine, clock, log }: Parameters<typeof createRefresh>[0] & { readonly log: Log }) => {
+  if (engine.rollups === null) return { close: async () => {} };
+  const refresh = createRefresh(
+    { store, engine, clock },
+    {
+      built: (datamart, rollup) => log.info({ event: 'rollup.built', datamart, rollup }, 'built a rollup'),
+      failed: (datamart, rollup, err) =>
+        log.warn({ event: 'rollup.build_failed', datamart, rollup, err }, 'failed to build a rollup'),
+    },
+  );
+  const ending = new AbortController();
+  const run = async (): Promise<void> => {
+    try {
+      await refresh(ending.signal);
+    } catch (err) {
+      log.warn({ event: 'rollup.build_failed', err }, 'failed to look at the rollups; retrying in a minute');
+    }
+  };
+  const stop = repeat(systemTiming, minuteMs, run);
+  return {
+    close: () => {
+      ending.abort();
+      return stop();
+    },
   };
 };
 

@@ -91,6 +91,8 @@ export const prepareFlightsData = (
       readRights: afterwards(engine.readRights),
       forget: engine.forget,
       forgetClient: engine.forgetClient,
+      rollups: engine.rollups,
+      eraseFromRollups: engine.eraseFromRollups,
       close: async () => {
         // Wait for a running preparation, so that closing does not leave a half-written file.
         await Promise.allSettled([preparing]);

@@ -17,6 +17,7 @@ import type {
 } from '../model/query/engine.js';
 import type { LiveEngine, LiveSource, ReadLive } from '../model/query/live.js';
 import { codeOf } from '../model/query/numbers.js';
+import { Refusal } from '../model/refusal.js';
 import type { RequestUse, UsedOn } from '../model/usage.js';
 import { breathe } from '../platform/work/breathe.js';
 import { closeAll } from '../platform/work/close-all.js';
@@ -40,6 +41,8 @@ import { createPlanCache, type PlanCache } from './prepare/plan-cache.js';
 import { type AnyAsk, type Preparing, prepare, type RunScoped } from './prepare/prepare.js';
 import type { Prepared } from './prepare/prepared.js';
 import { createCountRepeats } from './repeats.js';
+import type { ReadTail } from './rollups/rollups.js';
+import { createRollups, type Rollups, type RollupsOptions } from './rollups/rollups.js';
 import { createRows, type Rows, type RowsOptions } from './rows.js';
 import { type QueryWatch, withoutValues } from './run/query-watch.js';
 import { run } from './run/run.js';
@@ -64,6 +67,8 @@ export type EngineOptions = DatabasesOptions &
     readonly watch?: QueryWatch | undefined;
     /** The secret of hashes of masked values, the same for all replicas. Left out: no column can be hashed. */
     readonly maskSecret?: Buffer | undefined;
+    /** Left out: no rollup is built, and none answers. */
+    readonly rollups?: RollupsOptions | undefined;
     /** Receives what reads the state of the engine. */
     readonly live?: (read: ReadLive) => void;
   };
@@ -75,8 +80,9 @@ export const createEngine = (options: EngineOptions): Engine => {
   const limits = options.limits ?? usualLimits.limits;
   const planCache = createPlanCache();
   const { log, watch } = options;
+  const rollups = openRollups(options, databases, limits);
   const maskKeyOf = options.maskSecret === undefined ? undefined : createMaskKeys(options.maskSecret);
-  const parts: Parts = { databases, rows, limits, planCache, log, watch, maskKeyOf };
+  const parts: Parts = { databases, rows, limits, planCache, log, watch, maskKeyOf, rollups };
   options.live?.(() => liveOf(parts));
   const until = (signal: RequestSignal | undefined): Reads => createReads(parts, signal);
   return {
@@ -99,8 +105,17 @@ export const createEngine = (options: EngineOptions): Engine => {
       watch?.forget(dataAppId, clientId);
       return rows.forgetClient(dataAppId, clientId);
     },
-    close: () => closeAll([databases.close, rows.close]),
+    rollups: rollups === null ? null : { build: rollups.build, state: rollups.state, keepOnly: rollups.keepOnly },
+    eraseFromRollups: async (clientId) => rollups?.eraseClient(clientId),
+    close: () => closeAll([databases.close, rows.close, async () => rollups?.close()]),
   };
+};
+
+const openRollups = (options: EngineOptions, databases: Databases, { answerBytes }: AnswerLimits): Rollups | null => {
+  const { rollups, clock, timeoutMs = usualLimits.timeoutMs } = options;
+  if (rollups === undefined) return null;
+  const timing = options.cache?.timing ?? systemTiming;
+  return createRollups({ ...rollups, databases, clock, timing, timeoutMs, batchBytes: answerBytes });
 };
 
 const liveOf = ({ databases, rows }: Pick<Parts, 'databases' | 'rows'>): LiveEngine => {
@@ -124,6 +139,7 @@ type Parts = {
   readonly log: EngineOptions['log'];
   readonly watch: QueryWatch | undefined;
   readonly maskKeyOf: MaskKeyOf | undefined;
+  readonly rollups: Rollups | null;
 };
 
 const createReads = (parts: Parts, signal: RequestSignal | undefined): Reads => {
@@ -354,11 +370,42 @@ const manyRows = 1000;
 const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
   const prepared = await prepareOnce(place, ask, running);
   const { question, scoped, compiled, page, shape, hasOtherTypes } = prepared;
+  const kept = await keptAnswer(place, ask, prepared, running);
+  if (kept !== null) return kept;
   const read = await runOf(place, question, running)(scoped, compiled, page);
   if (place.database.isOld?.() === true && hasOtherTypes(read)) refuseOldTypes();
   // A long answer would block the event loop: other requests run before it is shaped.
   if (read.rows.length > manyRows) await breathe();
   return shape(read, await tenantCurrencyOf(place, prepared, running));
+};
+
+/** The answer of a rollup. Null: none holds all that the question reads, or its files cannot be read; the source answers. */
+const keptAnswer = async (
+  place: Place,
+  { question }: AnyAsk,
+  prepared: Prepared,
+  running: Running,
+): Promise<MetricAnswer | null> => {
+  const { rollups, database, log, rows } = place;
+  if (rollups === null || question.definition.kind !== 'visual' || !('sort' in question)) return null;
+  const readTail: ReadTail = (of, { scoped, compiled, page }) => runOf(place, of, running)(scoped, compiled, page);
+  const { signal, requestId, ...limits } = running;
+  try {
+    const chosen = await rollups.choose(database, question, prepared, readTail);
+    if (chosen === null) return null;
+    const { scoped, compiled, page, run: runKept, asOf } = chosen;
+    const make = (ended: AbortSignal | undefined) =>
+      run({ run: runKept }, compiled, { page, tenant: question.tenant, running: { ...limits, signal: ended } });
+    const parts = { question: prepared.question, plan: scoped, statements: compiled, page };
+    const read = await rows.load(parts, make, signal);
+    if (read.rows.length > manyRows) await breathe();
+    return { ...prepared.shape(read, await tenantCurrencyOf(place, prepared, running)), asOf };
+  } catch (err) {
+    // A refusal is of the source: it is busy, or its columns have changed.
+    if (err instanceof Refusal || signal?.aborted === true) throw err;
+    log.warn({ event: 'rollup.failed', err, requestId }, 'failed to read a rollup; the source answers');
+    return null;
+  }
 };
 
 /** The one currency that the tenant's rows of the client master table name; undefined if they do not name one. */

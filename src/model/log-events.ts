@@ -477,6 +477,22 @@ const queries = {
     meaning: 'A query was ended before its answer: by a limit, or since its caller disconnected.',
     fields: { datasource, reason: 'reason code' },
   },
+  'rollup.built': {
+    level: 'info',
+    meaning: 'The closed periods of a rollup were built, and are in force.',
+    fields: { datamart, rollup: 'name of the rollup' },
+  },
+  'rollup.build_failed': {
+    level: 'warn',
+    meaning:
+      'A rollup could not be built; the earlier files stay in force. `err` says what to change. Tried again after `refresh.everyMinutes`.',
+    fields: { err, datamart, rollup: 'name of the rollup' },
+  },
+  'rollup.failed': {
+    level: 'warn',
+    meaning: 'A rollup could not be read, so the source answered. If it happens again, build the rollup anew.',
+    fields: { err },
+  },
   'query.cancel_failed': {
     level: 'warn',
     meaning: 'A query could not be cancelled at the datasource; the server ends it at its time limit.',

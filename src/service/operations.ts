@@ -46,6 +46,7 @@ import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp 
 import * as datamartColumns from './datamarts/contract/columns.js';
 import * as datamarts from './datamarts/contract/datamarts.js';
 import * as datamartExpressions from './datamarts/contract/expressions.js';
+import * as datamartRollups from './datamarts/contract/rollups.js';
 import * as datamartTenancy from './datamarts/contract/tenancy.js';
 import * as tenantNames from './datamarts/contract/tenant-names.js';
 import * as datamartWrites from './datamarts/contract/writes.js';
@@ -56,6 +57,7 @@ import {
   listDatamarts,
   updateDatamart,
 } from './datamarts/datamarts.js';
+import { buildRollup, listRollups } from './datamarts/rollups.js';
 import { getDatamartTenancy } from './datamarts/tenancy.js';
 import { listTenantNames } from './datamarts/tenant-names.js';
 import * as datasources from './datasources/contract/datasources.js';
@@ -242,6 +244,8 @@ const table = {
   compareDatamart: serve(datamartChanges.compareDatamart, compareDatamart),
   checkDatamartExpression: serve(datamartExpressions.checkDatamartExpression, checkDatamartExpression),
   listDatamartColumns: serve(datamartColumns.listDatamartColumns, listDatamartColumns),
+  listRollups: serve(datamartRollups.listRollups, listRollups),
+  buildRollup: serve(datamartRollups.buildRollup, buildRollup),
   getDatamartTenancy: serve(datamartTenancy.getDatamartTenancy, getDatamartTenancy),
   listTenantNames: serve(tenantNames.listTenantNames, listTenantNames),
   createSemanticLayer: serve(semanticLayer.createSemanticLayer, createSemanticLayer),
@@ -340,6 +344,7 @@ type Declared =
   | typeof datamartChanges
   | typeof datamartColumns
   | typeof datamartExpressions
+  | typeof datamartRollups
   | typeof datamartTenancy
   | typeof datamartWrites
   | typeof datamarts

@@ -19,7 +19,7 @@ describe('the mistakes that are put back on purpose', () => {
 
   it('are of every kind that engine and cache can make', () => {
     const leaks = [...new Set(mutants.map(({ leak }) => leak))].sort((a, b) => a - b);
-    expect(leaks).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 14, 17, 18, 19, 20, 21, 23, 25, 26, 29]);
+    expect(leaks).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 14, 17, 18, 19, 20, 21, 23, 25, 26, 27, 29]);
   });
 
   it('are many, and each another one', () => {

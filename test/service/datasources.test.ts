@@ -59,6 +59,8 @@ const engine: Engine = {
   until: () => engine,
   close: never,
   forgetClient: never,
+  rollups: null,
+  eraseFromRollups: never,
   introspect: async (datasource) => {
     seen.push(datasource);
     return look(datasource);

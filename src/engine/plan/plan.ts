@@ -74,8 +74,14 @@ export type RuledColumn = {
 
 type WriteColumn = (dialect: Dialect, column: Sql) => Sql;
 
-/** Writes the test over the rows of the relation `from`. */
-export type LeafTest = (dialect: Dialect, from: string) => Sql;
+/**
+ * Writes the test over the rows of the relation `from`. `condition`: what it tests, where that is one column of the leaf
+ * itself.
+ */
+export type LeafTest = {
+  readonly write: (dialect: Dialect, from: string) => Sql;
+  readonly condition?: { readonly column: Column; readonly predicate: BoundPredicate } | undefined;
+};
 
 /** A custom column, written over the columns of the relation `from`. */
 export type Computed = {

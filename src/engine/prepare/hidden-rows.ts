@@ -64,16 +64,16 @@ export const testsOfHidden = (
   return {
     testsBeneath: [
       ...own.filter((condition) => !isCustom(condition)).map(ownTest),
-      ...chains.map((chain) => planChain(hiding, leaves, untestedName(name), chain)),
+      ...chains.map((chain) => ({ write: planChain(hiding, leaves, untestedName(name), chain) })),
     ],
     tests: own.filter(isCustom).map(ownTest),
   };
 };
 
-const ownTest =
-  (condition: ResolvedCondition): LeafTest =>
-  (dialect, from) =>
-    withoutNames(condition.isHidden, () => testSql(dialect, from, condition));
+const ownTest = (condition: ResolvedCondition): LeafTest => ({
+  condition,
+  write: (dialect, from) => withoutNames(condition.isHidden, () => testSql(dialect, from, condition)),
+});
 
 /** Plans a chain of semi-joins. Adds its leaves to `leaves`. */
 export const planChain = (
@@ -190,7 +190,7 @@ export const withBridges = (
     const near = untestedName(leaf.name ?? leafName(index));
     const chaining = { storedOf, prefix: 'gl_bridge' };
     const write = planChain(chaining, beyond, near, [{ step, conditions: own, branches: [] }]);
-    return withTests(leaf, { tests: [], testsBeneath: [write] });
+    return withTests(leaf, { tests: [], testsBeneath: [{ write }] });
   });
   const bridges = beyond.map(
     (leaf): Leaf => ({ ...leaf, isAlwaysFiltered: true, ...testsOfLeaf(whereRead, leaf.table) }),

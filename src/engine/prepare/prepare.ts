@@ -10,7 +10,7 @@ import type { CacheKeyParts } from '../cache/key.js';
 import type { Database, Running } from '../connections/database.js';
 import type { SqlContext } from '../custom/context.js';
 import { type Custom, readCustom } from '../custom/read-custom.js';
-import type { PageOfRows, Plan } from '../plan/plan.js';
+import type { PageOfRows, Plan, TenantScopedPlan } from '../plan/plan.js';
 import { type Ask, buildPlan } from '../question/build-plan.js';
 import { withCurrencies } from '../question/currencies.js';
 import { type Resolved, resolve } from '../question/resolve.js';
@@ -91,9 +91,11 @@ const prepareVisual = async (context: SqlContext, ask: Ask, runScoped: RunScoped
   const resolved = await fitBuckets(asked, ask, runPlan);
   const held = { ...question, conditions: resolved.applied };
   const planned = withCurrencies(buildPlan(resolved, ask), ask.kind, held, custom);
+  const own = scopePlan(planned);
   return {
     question,
-    ...scopePlan(planned),
+    ...own,
+    visual: ask.kind === 'answer' ? own.scoped : undefined,
     tenantCurrency: await prepareTenantCurrency(context, question, planned),
     written: [],
     hasOtherTypes: (result) => hasOtherTypes(planned.output, result),
@@ -110,7 +112,7 @@ const createScoping =
     custom: Custom,
     asked: Resolved,
   ) =>
-  (planned: Plan): Scoped => {
+  (planned: Plan): Scoped & { readonly scoped: TenantScopedPlan } => {
     const source = { datamart, catalog: stored, maskKey, withoutBaseFilters };
     const unfiltered = withoutBaseFilters ?? [];
     const scoped = scopeToTenant(withCustom(planned, custom, asked, unfiltered), tenant, source);

@@ -194,12 +194,14 @@ const createLeaf =
 /** The token's conditions that hold wherever the table is read, as tests of its leaf. */
 export const testsOfLeaf = (whereRead: Resolved['whereRead'], table: TableRef): Pick<Leaf, 'tests'> => {
   const tests = whereRead(table).map(
-    ({ column, predicate, isHidden }): LeafTest =>
-      (dialect, from) =>
+    ({ column, predicate, isHidden }): LeafTest => ({
+      condition: { column, predicate },
+      write: (dialect, from) =>
         withoutNames(isHidden, () => {
           const value = dialect.field(sql.id(from, nameInLeaf(column)), column);
           return predicateSql(dialect, value, column.type, predicate);
         }),
+    }),
   );
   return tests.length === 0 ? {} : { tests };
 };

@@ -11,7 +11,7 @@ type Asked = { readonly page: PageOfRows; readonly tenant: TenantScope; readonly
 
 /** Runs the page, and the count only where the page does not determine the total: a full page, or one past the end. */
 export const run = async (
-  database: Database,
+  database: Pick<Database, 'run'>,
   compiled: CompiledPlan,
   { page, tenant, running }: Asked,
 ): Promise<RunResult> => {

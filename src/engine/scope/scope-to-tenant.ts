@@ -45,7 +45,23 @@ export const scopeToTenant = <P extends { readonly leaves: readonly Leaf[] }>(
     };
   };
   const leaves = plan.leaves.map((leaf) => withoutNames(leaf.isHidden, () => secureLeaf(leaf)));
-  // The only place that gives the brand.
+  // The brand is given here, and for all tenants below.
+  return { ...plan, database: source.catalog.database, leaves } as unknown as TenantScoped<P>;
+};
+
+/**
+ * The plan over the rows of all tenants, with the base filters of its tables. Only the builder of rollups may call it:
+ * its rows go into files that are read under the scope of a tenant again. `columns`: those that the plan reads.
+ */
+export const scopeToAllTenants = <P extends { readonly leaves: readonly Leaf[] }>(
+  plan: P,
+  source: Pick<Source, 'datamart' | 'catalog'>,
+  columns: readonly string[],
+): TenantScoped<P> => {
+  const leaves = plan.leaves.map((leaf): TenantScopedLeaf => {
+    const base = baseTests(loadTable(leaf, source.datamart), source);
+    return { ...leaf, columns, ruled: [], tenant: null, base };
+  });
   return { ...plan, database: source.catalog.database, leaves } as unknown as TenantScoped<P>;
 };
 

@@ -36,7 +36,7 @@ const visibleSql = (dialect: Dialect, leaf: TenantScopedLeaf, name: string): rea
   const { computed = [], testsBeneath = [], tests = [], isBarrier } = leaf;
   const all = untestedName(name);
   const passing = (from: string, some: readonly LeafTest[], shown = sql`${sql.id(from)}.*`): Sql => {
-    const where = some.map((write) => write(dialect, from));
+    const where = some.map(({ write }) => write(dialect, from));
     const rows = sql`SELECT ${shown} FROM ${sql.id(from)}`;
     return where.length === 0 ? rows : sql`${rows} WHERE ${sql.join(where, sql` AND `)}`;
   };

@@ -1,7 +1,7 @@
 /** The query engine as the use cases need it: a question about a metric, and its rows. src/engine implements it. */
 import type { Epoch } from '../brand.js';
 import type { MetricDefinition, Sort, SqlDefinition } from '../dashboard/metric.js';
-import type { ColumnNumbers, ColumnRef, Datamart, TableRef } from '../datamart/datamart.js';
+import type { ColumnNumbers, ColumnRef, Datamart, Rollup, TableRef } from '../datamart/datamart.js';
 import type { ColumnDates } from '../datamart/dates.js';
 import type { SourceRights } from '../datamart/source-rights.js';
 import type { ClientDatabases, SourceTable } from '../datamart/source-schema.js';
@@ -108,7 +108,50 @@ export type Engine = Reads & {
    * null. A new epoch already makes them unreachable; this call also removes the data. Never throws.
    */
   readonly forgetClient: (dataAppId: string, clientId: string | null) => Promise<void>;
+  /** Null: no folder is configured, so nothing is kept. */
+  readonly rollups: RollupBuilder | null;
+  /**
+   * Removes a client's rows from all rollups, and keeps them out. Questions of the client go to the source from then on.
+   * Resolves when no file has a row of it; throws UPSTREAM_UNAVAILABLE where a builder is at work for too long.
+   */
+  readonly eraseFromRollups: (clientId: string) => Promise<void>;
   readonly close: () => Promise<void>;
+};
+
+export type RollupQuestion = { readonly datasource: Datasource; readonly datamart: Datamart; readonly rollup: Rollup };
+
+/** Keeps sums beside the source, for all tenants: only for operators and the work of a process. */
+export type RollupBuilder = {
+  /**
+   * Builds the closed periods that are new or changed; all of them if `isWhole`. Throws INVALID_REQUEST_BODY for what
+   * cannot be kept, and METRIC_QUERY_ERROR with the reason `rollup-busy` where another process builds.
+   */
+  readonly build: (asked: RollupQuestion & { readonly isWhole: boolean }, signal: AbortSignal) => Promise<KeptRollup>;
+  /** Removes the files of all rollups but these: the others are declared no more. */
+  readonly keepOnly: (kept: readonly Pick<RollupQuestion, 'datamart' | 'rollup'>[]) => Promise<void>;
+  /** What is in force. `isCurrent` false: the declaration, types or base filters have changed, so nothing is. */
+  readonly state: (
+    asked: RollupQuestion,
+  ) => Promise<{ readonly isCurrent: boolean; readonly manifest: KeptRollup | null }>;
+};
+
+/** `closedUntil`: all rows before this day are kept, in `partitions` files. */
+export type KeptRollup = {
+  readonly closedUntil: string;
+  readonly checkedAt: string;
+  readonly partitions: readonly { readonly rows: number; readonly sourceRows: number; readonly bytes: number }[];
+};
+
+/** What operators read of a rollup. `outdated`: something changed since it was built, so the source answers. */
+export type RollupReport = {
+  readonly name: string;
+  readonly state: 'none' | 'current' | 'outdated';
+  readonly closedUntil: string | null;
+  readonly checkedAt: string | null;
+  readonly files: number;
+  readonly rows: number;
+  readonly sourceRows: number;
+  readonly bytes: number;
 };
 
 export type TenantNamesQuestion = {
@@ -144,7 +187,7 @@ export type ColumnRepeats = {
 };
 
 /** The engine without what reads rows: for operations that tell definitions at most. */
-export type DefinitionEngine = Omit<Engine, keyof Reads | 'until' | 'countRepeats' | 'tenantNames'>;
+export type DefinitionEngine = Omit<Engine, keyof Reads | 'until' | 'countRepeats' | 'tenantNames' | 'rollups'>;
 
 /** The engine for use cases. They must pass an abort signal to read. */
 export type ReadEngine = Pick<Engine, 'until'>;
@@ -307,6 +350,8 @@ export type MetricAnswer = {
    * question's limit.
    */
   readonly isTruncated?: boolean | undefined;
+  /** Set if a rollup answered: when the oldest of its rows were read from the source, in ISO 8601. */
+  readonly asOf?: string | undefined;
   /**
    * Set if the metric combines all but its top groups: the last `rows` rows stand for all other values of the dimension
    * `name`, and have NULL there.

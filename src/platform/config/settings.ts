@@ -125,6 +125,21 @@ const queries = section('queries on datasources', {
   waitSeconds: whole(1, 600).default(30).describe('how long a query may wait before it is refused'),
 });
 
+const rollups = section('sums of tables that datamarts declare, kept beside the datasources', {
+  folder: optionalText.describe(
+    'folder of the files, which all replicas share; they have rows of all clients, so nobody else may read it. null: nothing is kept, and datasources answer',
+  ),
+  memoryMegabytes: whole(64, 65_536).default(512).describe('memory of a build, and of the questions that read files'),
+  diskMegabytes: whole(64, 1_048_576)
+    .default(4_096)
+    .describe('disk that a build may use beside the files that it makes'),
+  tailRows: whole(0, 100_000)
+    .default(20_000)
+    .describe(
+      'groups of one client after the last closed period that a question may read from the datasource; with more, the datasource answers the whole question',
+    ),
+});
+
 const themes = section('how the elements look: files of Design Tokens; a workspace names its theme by themeName', {
   folder: optionalText.describe('folder of themes, each in a file NAME.json; null: none'),
   clients: z
@@ -480,6 +495,7 @@ export const settingsSchema = z.strictObject({
     .describe('the flights demo; it never runs with another configuration file, or under NODE_ENV=production'),
   datasources,
   queries,
+  rollups,
   renders,
   mail,
   channels: channelsSetting.describe(

@@ -108,7 +108,13 @@ export const listDataApps =
  * INVALID_REQUEST_BODY if a later erasure has been here.
  */
 export const eraseClient =
-  ({ store, engine }: { readonly store: Pick<Store, 'clients'>; readonly engine: Pick<Engine, 'forgetClient'> }) =>
+  ({
+    store,
+    engine,
+  }: {
+    readonly store: Pick<Store, 'clients'>;
+    readonly engine: Pick<Engine, 'forgetClient' | 'eraseFromRollups'>;
+  }) =>
   async (
     { dataAppId, gateway }: ApiKeyCaller,
     { clientId, fence }: { readonly clientId: string; readonly fence?: string | undefined },
@@ -121,5 +127,7 @@ export const eraseClient =
     }
     // Also needed if nothing was erased: rows of the client may be cached although nothing else is stored.
     await engine.forgetClient(dataAppId, clientId);
+    // Files of rollups have rows of all clients. An erasure that cannot remove them is not done, and is repeated.
+    await engine.eraseFromRollups(clientId);
     return erased;
   };

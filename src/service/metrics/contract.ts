@@ -41,6 +41,10 @@ export const metricAnswer = z
       .literal(true)
       .optional()
       .describe('True: the answer reached its maximum size, and more rows follow. Request them with `offset`.'),
+    asOf: z
+      .string()
+      .optional()
+      .describe('If a rollup answered: when the oldest of its rows were read from the datasource. Later rows are new.'),
     others: z
       .object({ name: z.string(), rows: z.number() })
       .optional()
@@ -137,6 +141,7 @@ export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): E
     ...courseOf(answer),
     totalRecords: answer.totalRecords,
     ...(answer.isTruncated === true ? { truncated: true as const } : {}),
+    ...(answer.asOf === undefined ? {} : { asOf: answer.asOf }),
     ...(answer.others === undefined ? {} : { others: answer.others }),
     ...(answer.points === undefined ? {} : { points: answer.points }),
     metaData: {

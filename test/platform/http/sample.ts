@@ -352,6 +352,15 @@ export const sampleHandlers: Handlers = {
     from: { rows: 830, repeated: 88, isWhole: true },
     to: { rows: 91, repeated: 0, isWhole: true },
   }),
+  listRollups: async () => [
+    {
+      ...{ name: 'by day', state: 'current', closedUntil: '2026-01-01', checkedAt: '2026-01-02T00:00:00.000Z' },
+      ...{ files: 1, rows: 2, sourceRows: 3, bytes: 4 },
+    },
+  ],
+  buildRollup: async (_, { rollupName: name }) => ({
+    ...{ name, state: 'none', closedUntil: null, checkedAt: null, files: 0, rows: 0, sourceRows: 0, bytes: 0 },
+  }),
   updateDatasource: async () => datasource,
   updateDatasourceLogin: async () => datasource,
   listDatasources: async () => sliceOf([datasource]),

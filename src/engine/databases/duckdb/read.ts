@@ -90,7 +90,10 @@ const open = async <R>(
 };
 
 const bindableOf = (parameter: unknown): string | ReturnType<typeof listValue> =>
-  Array.isArray(parameter) ? listValue(parameter.map(textOf)) : textOf(parameter);
+  Array.isArray(parameter) ? listValue(parameter.map(textOrNull)) : textOf(parameter);
+
+/** The open time of a rollup has NULL among its values. */
+const textOrNull = (item: unknown): string | null => (item === null ? null : textOf(item));
 
 const typeOf = (parameter: unknown): typeof VARCHAR | ReturnType<typeof LIST> =>
   Array.isArray(parameter) ? LIST(VARCHAR) : VARCHAR;

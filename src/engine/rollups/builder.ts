@@ -1,0 +1,277 @@
+/**
+ * Builds rollups: one period after the other, each by one streamed query of the source, for all tenants at once. Until
+ * the new manifest stands in the folder, the earlier one is in force.
+ */
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Datamart, Rollup } from '../../model/datamart/datamart.js';
+import type { TenantScope } from '../../model/datamart/tenant.js';
+import type { Datasource } from '../../model/organization.js';
+import type { Clock } from '../../model/ports.js';
+import type { Cell } from '../../model/query/engine.js';
+import { Refusal } from '../../model/refusal.js';
+import {
+  folderOf,
+  type Lock,
+  type Manifest,
+  type Partition,
+  publishFile,
+  publishManifest,
+  readErased,
+  readManifest,
+  removeFile,
+  removeManifest,
+  removeStrays,
+  strayMs,
+  withLock,
+} from '../../platform/files/rollup-folder.js';
+import type { Timing } from '../../platform/work/time.js';
+import type { Database, ResultTable, Running } from '../connections/database.js';
+import type { Databases } from '../datasources/databases.js';
+import type { Plan } from '../plan/plan.js';
+import { storedDatamart } from '../scope/column-rules.js';
+import { scopeToAllTenants } from '../scope/scope-to-tenant.js';
+import { compile } from '../sql/compile.js';
+import { Unkept } from './cells.js';
+import { type Layout, layoutOf, refuseRollup } from './layout.js';
+import { type FileLimits, withConnection, writeFileOf } from './partition-file.js';
+import { nextStart, partitionPlan, periodsPlan, type Span, startOf } from './source-plan.js';
+
+/** Nobody: where the database has row-level security, it shows no row. Such tables are refused before. */
+const nobody: TenantScope = { kind: 'untenanted' };
+
+export type RollupPlace = { readonly datasource: Datasource; readonly datamart: Datamart; readonly rollup: Rollup };
+
+type Options = {
+  readonly folder: string;
+  readonly limits: FileLimits;
+  readonly batchBytes: number;
+  readonly databases: Databases;
+  readonly clock: Clock;
+  readonly timing: Timing;
+};
+
+/** Readers open the files of a manifest within this time. */
+const retiredMs = 600_000;
+const hourMs = 3_600_000;
+/** More files than these make each question slow. */
+const greatestPartitions = 2000;
+
+const secured = `SELECT c.relkind::text, pg_catalog.row_security_active(c.oid)
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = CAST($1 AS text) AND c.relname = CAST($2 AS text)`;
+
+/** Throws where the datasource decides over rows by itself, since a file would not ask it. */
+const assertOpenRows = async (
+  database: Database,
+  { datasource, rollup: { name, from } }: RollupPlace,
+  running: Running,
+): Promise<void> => {
+  if (datasource.datasourceType === 'DUCKDB') return;
+  const named = `Rollup ${JSON.stringify(name)}`;
+  if (datasource.datasourceType !== 'POSTGRES')
+    refuseRollup(`${named}: rollups are built of PostgreSQL and DuckDB; ${datasource.datasourceType} answers itself.`);
+  const statement = { sql: secured, parameters: [from.schemaName, from.tableName] };
+  const { rows } = await database.run(statement, nobody, running);
+  const [kind, isSecured] = rows[0] ?? [];
+  if (kind !== 'r' && kind !== 'p')
+    refuseRollup(`${named}: ${from.tableName} is a view or a foreign table, and may choose rows by itself.`);
+  if (isSecured !== false)
+    refuseRollup(`${named}: ${from.tableName} has row-level security for this user, which a file would not have.`);
+};
+
+/** The layout, also for a datamart with a token's rules. */
+export const layoutIn = (database: Database, { datasource, datamart, rollup }: RollupPlace): Layout =>
+  layoutOf(rollup, { datasource, datamart: storedDatamart(datamart), catalog: database.catalog });
+
+type Work = {
+  readonly database: Database;
+  readonly place: RollupPlace;
+  readonly layout: Layout;
+  readonly running: Running;
+};
+
+const statementOf = ({ database, place, layout }: Work, plan: Plan) => {
+  const datamart = storedDatamart(place.datamart);
+  const columns = [...new Set([...layout.columns.flatMap(({ of }) => of ?? []), place.rollup.partition.column])];
+  const scoped = scopeToAllTenants(plan, { datamart, catalog: database.catalog }, columns);
+  return compile(scoped, database.dialect).page;
+};
+
+type Period = Span & { readonly start: string; readonly end: string; readonly sourceRows: number };
+
+/** The closed periods that have rows. The first one also has all rows before it. */
+const readPeriods = async (work: Work, closedUntil: string): Promise<readonly Period[]> => {
+  const { by } = work.layout.rollup.partition;
+  const rows: (readonly Cell[])[] = [];
+  // Streamed, since the whole table is read: it may take as long as a download.
+  const take = async (batch: ResultTable): Promise<void> => void rows.push(...batch.rows);
+  await work.database.stream(statementOf(work, periodsPlan(work.layout)), nobody, take, work.running);
+  const counted = rows.flatMap(([cell, count]) =>
+    typeof cell === 'string' && cell !== 'Infinity' ? [{ start: cell.slice(0, 10), count: Number(count ?? 0) }] : [],
+  );
+  const isDay = (start: string): boolean => /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(start);
+  const closed = counted.filter(({ start }) => isDay(start) && start < closedUntil);
+  const starts = closed.map(({ start }) => start).toSorted();
+  // Infinite dates, and years that are written with a sign, are before all others or after them.
+  const earlier = counted.filter(({ start }) => start.startsWith('-')).reduce((sum, { count }) => sum + count, 0);
+  const [first] = starts;
+  if (first === undefined && earlier > 0) refuseRollup('The table has infinite dates, and no closed period.');
+  return starts.map((start) => {
+    const end = nextStart(by, start);
+    const own = closed.find((one) => one.start === start)?.count ?? 0;
+    const isFirst = start === first;
+    return { start, end, from: isFirst ? null : start, to: end, sourceRows: own + (isFirst ? earlier : 0) };
+  });
+};
+
+const isAlike = (one: Partition, { start, end, sourceRows }: Period): boolean =>
+  one.from === start && one.to === end && one.sourceRows === sourceRows;
+
+/** The files that stay as they are. Where another period is the first now, its file lacks what came before. */
+const keptPartitions = (
+  known: Manifest | undefined,
+  periods: readonly Period[],
+  { isWhole, again, hash }: { readonly isWhole: boolean; readonly again: number; readonly hash: string },
+): ReadonlyMap<string, Partition> => {
+  if (known === undefined || known.hash !== hash || isWhole) return new Map();
+  const latest = new Set(again === 0 ? [] : periods.slice(-again).map(({ start }) => start));
+  const isFirstSame = known.partitions[0]?.from === periods[0]?.start;
+  return new Map(
+    periods.flatMap((period, at) => {
+      const same = known.partitions.find((one) => isAlike(one, period));
+      return same === undefined || latest.has(period.start) || (at === 0 && !isFirstSame) ? [] : [[period.start, same]];
+    }),
+  );
+};
+
+export type BuildQuestion = RollupPlace & {
+  /** Whether also files that seem to be up to date are made anew. */
+  readonly isWhole: boolean;
+};
+
+export type Build = (asked: BuildQuestion, signal: AbortSignal) => Promise<Manifest>;
+
+const unlessUnkept = async <R>(name: string, work: () => Promise<R>): Promise<R> => {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof Unkept)) throw cause;
+    return refuseRollup(`Rollup ${JSON.stringify(name)} cannot be built: ${cause.message}.`, cause);
+  }
+};
+
+/** A client that was erased during the build would be back with it. */
+const assertSameErased = async (root: string, erased: readonly string[]): Promise<void> => {
+  if ((await readErased(root)).length === erased.length) return;
+  const message = 'A client was erased during the build. Build again.';
+  throw new Refusal('METRIC_QUERY_ERROR', message, { reason: 'rollup-busy' });
+};
+
+type Writing = Work & {
+  readonly folder: string;
+  readonly erased: readonly string[];
+  readonly connection: DuckDBConnection;
+  readonly batchBytes: number;
+  readonly now: () => Date;
+};
+
+const writePeriod = async (writing: Writing, period: Period): Promise<Partition> => {
+  const { database, layout, running, folder, erased, connection, batchBytes, now } = writing;
+  const made = join(folder, `.${randomUUID()}.parquet`);
+  const file = `${period.start}-${randomUUID()}.parquet`;
+  const statement = statementOf(writing, partitionPlan(layout, period));
+  const read: Parameters<typeof writeFileOf>[2]['read'] = (sink) =>
+    database.stream(statement, nobody, sink, { ...running, maxBytes: batchBytes });
+  try {
+    const write = () => writeFileOf(connection, layout, { path: made, erased, read });
+    const rows = await unlessUnkept(layout.rollup.name, write);
+    const bytes = await publishFile(folder, made, file);
+    const { start: from, end: to, sourceRows } = period;
+    return { from, to, file, sourceRows, rows, bytes, builtAt: now().toISOString() };
+  } catch (cause) {
+    await rm(made, { force: true });
+    throw cause;
+  }
+};
+
+/** The files that are in force after the build, and those that no reader opens any more. */
+const manifestOf = (
+  { layout }: Work,
+  known: Manifest | undefined,
+  made: Pick<Manifest, 'closedUntil' | 'partitions' | 'erased'>,
+  now: Date,
+): { readonly manifest: Manifest; readonly over: readonly string[] } => {
+  const files = new Set(made.partitions.map(({ file }) => file));
+  const before = known?.retired ?? [];
+  const recent = before.filter(({ at }) => now.getTime() - Date.parse(at) <= retiredMs);
+  const left = (known?.partitions ?? []).filter(({ file }) => !files.has(file));
+  const manifest: Manifest = {
+    ...{ version: randomUUID(), hash: layout.hash, checkedAt: now.toISOString(), clientColumn: layout.clientColumn },
+    ...made,
+    retired: [...recent, ...left.map(({ file }) => ({ file, at: now.toISOString() }))],
+  };
+  return { manifest, over: before.filter((one) => !recent.includes(one)).map(({ file }) => file) };
+};
+
+type Building = { readonly folder: string; readonly isWhole: boolean; readonly lock: Lock };
+
+const buildIn = async (options: Options, work: Work, { folder, isWhole, lock }: Building): Promise<Manifest> => {
+  const { folder: root, limits, batchBytes, clock } = options;
+  const { layout } = work;
+  const { partition, refresh } = layout.rollup;
+  const known = await readManifest(folder);
+  const erased = await readErased(root);
+  const now = clock.now();
+  const closedUntil = startOf(partition.by, new Date(now.getTime() - partition.closesAfterHours * hourMs));
+  const periods = await readPeriods(work, closedUntil);
+  if (periods.length > greatestPartitions)
+    refuseRollup(`${periods.length} periods would be as many files; divide by longer ones than a ${partition.by}.`);
+  const isSameErased = known !== undefined && erased.every((mark) => known.erased.includes(mark));
+  const keep = { isWhole: isWhole || !isSameErased, again: refresh.again, hash: layout.hash };
+  const kept = keptPartitions(known, periods, keep);
+  const partitions = await withConnection(folder, limits, async (connection) => {
+    const writing = { ...work, folder, erased, connection, batchBytes, now: clock.now };
+    const made: Partition[] = [];
+    for (const period of periods) {
+      work.running.signal?.throwIfAborted();
+      await assertSameErased(root, erased);
+      made.push(kept.get(period.start) ?? (await writePeriod(writing, period)));
+    }
+    return made;
+  });
+  const { manifest, over } = manifestOf(work, known, { closedUntil, partitions, erased: [...erased] }, now);
+  await lock.assertHeld();
+  await assertSameErased(root, erased);
+  await publishManifest(folder, manifest);
+  for (const file of over) await removeFile(folder, file);
+  const named = [...manifest.partitions, ...manifest.retired].map(({ file }) => file);
+  await removeStrays(folder, new Set(named), { now, ageMs: strayMs });
+  return manifest;
+};
+
+/**
+ * Builds the closed periods that are new, changed or among the latest. Throws INVALID_REQUEST_BODY for what cannot be
+ * kept; the earlier files are then in force, unless the source decides over rows by itself now.
+ */
+export const createBuild =
+  (options: Options): Build =>
+  ({ isWhole, ...place }, signal) => {
+    const { folder: root, databases, clock, timing } = options;
+    const folder = folderOf(root, place.datamart.id, place.rollup);
+    const running: Running = { signal };
+    const build = (database: Database): Promise<Manifest> =>
+      withLock(folder, { now: clock.now, timing }, async (lock) => {
+        try {
+          await assertOpenRows(database, place, running);
+        } catch (cause) {
+          if (cause instanceof Refusal && cause.reason === 'rollup-refused') await removeManifest(folder);
+          throw cause;
+        }
+        const layout = layoutIn(database, place);
+        return buildIn(options, { database, place, layout, running }, { folder, isWhole, lock });
+      });
+    return databases.use(place.datasource, null, build);
+  };

@@ -1,0 +1,315 @@
+/** What a rollup may not do: outlive its declaration, come back after an erasure, hide the open time, or fail a question. */
+import { mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EngineOptions } from '../../src/engine/engine.js';
+import { noColumnRules, withColumnRules } from '../../src/model/datamart/column-rules.js';
+import type { Datamart, Rollup } from '../../src/model/datamart/datamart.js';
+import type { Condition } from '../../src/model/filter/filter.js';
+import type { Engine, KeptRollup } from '../../src/model/query/engine.js';
+import { createBuilder, findKinds, type TableData } from './test-databases.js';
+import {
+  at,
+  byClients,
+  columnRef,
+  condition,
+  createLoggedEngine,
+  datamart,
+  type LogLine,
+  metric,
+  type Place,
+  question,
+  refusalOf,
+  stays,
+  table,
+  tableRef,
+} from './world.js';
+
+const columns = { client: 'VARCHAR', region: 'VARCHAR', qty: 'BIGINT', weight: 'DOUBLE', sold: 'DATE' };
+const rows = [
+  ['acme', 'north', 1, 0.5, '2024-01-05'],
+  ['acme', 'south', 2, 0.5, '2024-02-05'],
+  ['acme', 'north', 4, 0.5, '2024-06-05'],
+  ['acme', 'south', 8, 0.5, null],
+  ['zeta', 'north', 100, 0.5, '2024-01-06'],
+  ['zeta', 'north', 200, 0.5, '2024-06-06'],
+] as const;
+const dataOf = (all: TableData['rows']): readonly TableData[] => [
+  { name: 'clients', columns: { id: 'VARCHAR', name: 'VARCHAR' }, rows: [] },
+  { name: 'sales', columns, rows: all },
+];
+
+const rollup: Rollup = {
+  ...{ name: 'by day', from: tableRef('sales'), dimensions: ['region'], grain: 'day' },
+  measures: [{ aggregate: 'SUM', column: 'qty' }],
+  partition: { column: 'sold', by: 'month', closesAfterHours: 24 },
+  refresh: { everyMinutes: 60, again: 1 },
+};
+const mart = (parts: Partial<Datamart> = {}): Datamart =>
+  datamart({
+    ...{ tenancy: byClients(), rollups: [rollup] },
+    tables: [table('sales', columns, 'client'), table('clients', { id: 'VARCHAR', name: 'VARCHAR' })],
+    ...parts,
+  });
+const total = metric('sales', { measures: [{ name: 'sum', aggregate: 'SUM', column: columnRef('sales.qty') }] });
+
+const kinds = (await findKinds()).filter((kind) => kind === 'DUCKDB' || kind === 'POSTGRES');
+
+describe.each(kinds)('on %s', (kind) => {
+  let folder: string;
+  let builder: Awaited<ReturnType<typeof createBuilder>>;
+  let place: Place;
+  let engine: Engine;
+  let lines: readonly LogLine[];
+  let now: Date;
+  const open = async (options: Partial<EngineOptions> = {}, tailRows = 10): Promise<void> => {
+    const limits = { memoryMegabytes: 128, diskMegabytes: 128 };
+    const clock = { now: () => now };
+    ({ engine, lines } = createLoggedEngine({ clock, rollups: { folder, limits, tailRows }, ...options }));
+  };
+  const build = (
+    of: Datamart = mart(),
+    isWhole = false,
+    signal: AbortSignal = stays,
+  ): Promise<KeptRollup | undefined> => {
+    const { datasource } = place;
+    const placed = at(place, of);
+    const [one] = placed.rollups ?? [];
+    if (one === undefined || engine.rollups === null) throw new Error('no rollup');
+    return engine.rollups.build({ datasource, datamart: placed, rollup: one, isWhole }, signal);
+  };
+  const ask = async (clientId = 'acme', of: Datamart = mart(), conditions: readonly Condition[] = []) => {
+    const answer = await engine.query(question(place, of, clientId, total, { conditions }));
+    return { sum: answer.rows[0]?.sum ?? null, isKept: answer.asOf !== undefined };
+  };
+  const fill = async (all: TableData['rows']): Promise<void> => {
+    place = await builder.refill(`filled${all.length}`, place, dataOf(all));
+  };
+  const files = async (): Promise<readonly string[]> =>
+    (await readdir(folder, { recursive: true, encoding: 'utf8' })).filter((file) => file.endsWith('.parquet'));
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'guestlist-rollups-'));
+    now = new Date('2024-06-16T10:00:00Z');
+    builder = await createBuilder(kind);
+    place = await builder.build('sales', dataOf(rows));
+    await open();
+  });
+  afterEach(async () => {
+    await engine.close();
+    await builder.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('answers from the closed periods, and from the source for the open time and rows without a time', async () => {
+    expect(await ask()).toEqual({ sum: 15, isKept: false });
+    expect(await build()).toMatchObject({ closedUntil: '2024-06-01' });
+    expect(await ask()).toEqual({ sum: 15, isKept: true });
+    expect(await ask('zeta')).toEqual({ sum: 300, isKept: true });
+    const closed = condition('sales.sold', { kind: 'range', from: null, to: '2024-03-01', toIsExclusive: true });
+    expect(await ask('acme', mart(), [closed])).toEqual({ sum: 3, isKept: true });
+    expect(await ask('acme', mart(), [condition('sales.sold', { kind: 'isNull' })])).toEqual({ sum: 8, isKept: true });
+  });
+
+  it('holds every restriction of the token, and asks the source where its column is not kept', async () => {
+    await build();
+    const north: Condition = {
+      ...condition('sales.region', { kind: 'oneOf', values: ['north'] }),
+      ...{ restriction: 'always', isOfToken: true },
+    };
+    const everywhere: Condition = { ...north, restriction: 'whereRead' };
+    expect(await ask('acme', mart(), [north])).toEqual({ sum: 5, isKept: true });
+    expect(await ask('acme', mart(), [everywhere])).toEqual({ sum: 5, isKept: true });
+    const light: Condition = {
+      ...condition('sales.weight', { kind: 'compare', operator: '<', value: 0.1 }),
+      restriction: 'always',
+    };
+    expect(await ask('acme', mart(), [light])).toEqual({ sum: null, isKept: false });
+    const ruled = (rules: Partial<typeof noColumnRules>) =>
+      withColumnRules(at(place, mart()), { ...noColumnRules, ...rules });
+    const hidden = { hideColumns: [`${place.schemaName}.sales.region`] };
+    const masked = { maskColumns: { [`${place.schemaName}.sales.region`]: 'first' } };
+    const answer = async (datamart: Datamart, conditions: readonly Condition[]) => {
+      const asked = { ...question(place, mart(), 'acme', total, { conditions }), datamart };
+      const {
+        rows: [row],
+        asOf,
+      } = await engine.query(asked);
+      return { sum: row?.sum ?? null, isKept: asOf !== undefined };
+    };
+    expect(await answer(ruled(hidden), [])).toEqual({ sum: 15, isKept: true });
+    // The token's own condition reads stored values, the guest's reads the mask: both are left to the source.
+    expect(await answer(ruled(hidden), [north])).toEqual({ sum: 5, isKept: false });
+    expect(await answer(ruled(masked), [condition('sales.region', { kind: 'oneOf', values: ['n'] })])).toEqual({
+      sum: 5,
+      isKept: false,
+    });
+  });
+
+  it('asks the source where the open time has more groups than the bound', async () => {
+    await engine.close();
+    await open({}, 1);
+    await build();
+    expect(await ask('zeta')).toEqual({ sum: 300, isKept: true });
+    expect(await ask('acme')).toEqual({ sum: 15, isKept: false });
+  });
+
+  it('asks the source after a change of declaration, base filters, client column or table, until it is built', async () => {
+    await build();
+    const [sales, clients] = mart().tables as [Datamart['tables'][number], Datamart['tables'][number]];
+    const changed = (parts: object) => mart({ tables: [{ ...sales, ...parts }, clients] });
+    const filtered = changed({
+      baseFilters: [{ columnName: 'region', predicate: { kind: 'oneOf', values: ['north'] } }],
+    });
+    expect(await ask('acme', filtered)).toEqual({ sum: 5, isKept: false });
+    await build(filtered);
+    expect(await ask('acme', filtered)).toEqual({ sum: 5, isKept: true });
+    expect(await ask('acme')).toEqual({ sum: 15, isKept: false });
+    const other = mart({ rollups: [{ ...rollup, dimensions: ['region', 'client'] }] });
+    expect((await ask('acme', other)).isKept).toBe(false);
+    expect(await ask('north', changed({ clientColumn: 'region' }))).toEqual({ sum: 305, isKept: false });
+  });
+
+  it('counts a late row of a closed period after the next build, and a row of the open time at once', async () => {
+    await build();
+    await fill([...rows, ['acme', 'north', 1000, 0.5, '2024-01-07'], ['acme', 'north', 20_000, 0.5, '2024-06-07']]);
+    // The DuckDB file is another one, so nothing is kept of it yet.
+    expect(await ask()).toEqual(kind === 'DUCKDB' ? { sum: 21_015, isKept: false } : { sum: 20_015, isKept: true });
+    await build();
+    expect(await ask()).toEqual({ sum: 21_015, isKept: true });
+    expect(await ask('zeta')).toEqual({ sum: 300, isKept: true });
+  });
+
+  it('gives no cached answer of an earlier build', async () => {
+    await engine.close();
+    const cache = {
+      secret: Buffer.alloc(32, 1),
+      clock: { now: () => now },
+      ttlSeconds: 3600,
+      maxBytes: 1e6,
+      shared: null,
+    };
+    await open({ cache });
+    await build();
+    expect((await ask()).sum).toBe(15);
+    if (kind === 'POSTGRES') await fill([...rows, ['acme', 'north', 1000, 0.5, '2024-01-07']]);
+    else now = new Date('2024-07-16T10:00:00Z');
+    const before = (await engine.query(question(place, mart(), 'acme', total))).asOf;
+    await build(mart(), true);
+    expect(await ask()).toEqual({ sum: kind === 'POSTGRES' ? 1015 : 15, isKept: true });
+    if (kind === 'DUCKDB') expect((await engine.query(question(place, mart(), 'acme', total))).asOf).not.toBe(before);
+  });
+
+  it('removes an erased tenant from every file, keeps it out of later builds, and asks the source for it', async () => {
+    await build();
+    const earlier = await files();
+    await engine.eraseFromRollups('acme');
+    const left = async () => {
+      const found = await Promise.all((await files()).map((file) => readFile(join(folder, file), 'latin1')));
+      return found.some((bytes) => bytes.includes('acme'));
+    };
+    expect(await left()).toBe(false);
+    expect(await files()).toHaveLength(earlier.length);
+    expect(await readFile(join(folder, 'erased.json'), 'utf8')).not.toContain('acme');
+    expect(await ask('acme')).toEqual({ sum: 15, isKept: false });
+    expect(await ask('zeta')).toEqual({ sum: 300, isKept: true });
+    await build(mart(), true);
+    expect(await left()).toBe(false);
+    expect(await ask('acme')).toEqual({ sum: 15, isKept: false });
+    expect(await ask('zeta')).toEqual({ sum: 300, isKept: true });
+  });
+
+  it('leaves the earlier files in force where a build is cut off, fails or is refused', async () => {
+    await build();
+    await expect(build(mart(), true, AbortSignal.abort(new Error('the process ends')))).rejects.toThrow();
+    expect(await ask()).toEqual({ sum: 15, isKept: true });
+    expect(
+      (await readdir(folder, { recursive: true, encoding: 'utf8' })).filter((file) => file.endsWith('lock')),
+    ).toEqual([]);
+    const floats = mart({ rollups: [{ ...rollup, measures: [{ aggregate: 'SUM', column: 'weight' }] }] });
+    const { code, message } = await refusalOf(() => build(floats));
+    expect([code, message]).toEqual(['INVALID_REQUEST_BODY', expect.stringContaining('"weight"')]);
+    expect(await ask()).toEqual({ sum: 15, isKept: true });
+  });
+
+  it('lets one builder write at a time, and takes the lock of a killed one away', async () => {
+    await build();
+    const [manifest = ''] = (await readdir(folder, { recursive: true, encoding: 'utf8' })).filter((file) =>
+      file.endsWith('manifest.json'),
+    );
+    const lock = join(folder, manifest.replace('manifest.json', 'lock'));
+    await writeFile(lock, 'another process');
+    await utimes(lock, now, now);
+    expect((await refusalOf(() => build())).reason).toBe('rollup-busy');
+    const killed = new Date(now.getTime() - 600_000);
+    await utimes(lock, killed, killed);
+    expect(await build()).toMatchObject({ closedUntil: '2024-06-01' });
+  });
+
+  it('keeps nothing of a rollup that is declared no more', async () => {
+    await build();
+    await engine.rollups?.keepOnly([{ datamart: mart(), rollup }]);
+    expect(await ask()).toEqual({ sum: 15, isKept: true });
+    await engine.rollups?.keepOnly([{ datamart: mart(), rollup: { ...rollup, name: 'another' } }]);
+    expect(await files()).toEqual([]);
+    expect(await ask()).toEqual({ sum: 15, isKept: false });
+  });
+
+  it('lets the source answer where a file is damaged, and says so in the log', async () => {
+    await build();
+    for (const file of await files()) await truncate(join(folder, file), 3);
+    expect(await ask()).toEqual({ sum: 15, isKept: false });
+    expect(lines.map(({ details }) => details)).toContainEqual(expect.objectContaining({ event: 'rollup.failed' }));
+  });
+});
+
+describe.runIf(kinds.includes('POSTGRES'))('on PostgreSQL', () => {
+  it('refuses tables behind row-level security and views, and keeps nothing of what was built before', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'guestlist-rollups-'));
+    const builder = await createBuilder('POSTGRES');
+    const place = await builder.build('secured', [...dataOf(rows), 'CREATE VIEW seen AS SELECT * FROM sales']);
+    const limits = { memoryMegabytes: 128, diskMegabytes: 128 };
+    const clock = { now: () => new Date('2024-06-16T10:00:00Z') };
+    const { engine } = createLoggedEngine({ clock, rollups: { folder, limits, tailRows: 10 } });
+    const build = (of: Datamart) => {
+      const placed = at(place, of);
+      const [one] = placed.rollups ?? [];
+      if (one === undefined || engine.rollups === null) throw new Error('no rollup');
+      return engine.rollups.build(
+        { datasource: place.datasource, datamart: placed, rollup: one, isWhole: false },
+        stays,
+      );
+    };
+    try {
+      const view = { ...table('seen', columns, 'client') };
+      const ofView = mart({ tables: [view, ...mart().tables], rollups: [{ ...rollup, from: tableRef('seen') }] });
+      expect((await refusalOf(() => build(ofView))).message).toContain('is a view');
+      await build(mart());
+      expect((await engine.query(question(place, mart(), 'acme', total))).asOf).toBeDefined();
+      await builder.run?.(place, [
+        'ALTER TABLE sales ENABLE ROW LEVEL SECURITY',
+        'ALTER TABLE sales FORCE ROW LEVEL SECURITY',
+        'CREATE POLICY own ON sales USING (false)',
+        `CREATE ROLE gl_rollups_${process.pid} LOGIN PASSWORD 'secret'`,
+        `GRANT USAGE ON SCHEMA main TO gl_rollups_${process.pid}`,
+        `GRANT SELECT ON ALL TABLES IN SCHEMA main TO gl_rollups_${process.pid}`,
+      ]);
+      const { datasource } = place;
+      if (datasource.datasourceType !== 'POSTGRES') throw new Error('another database');
+      const limited = { ...datasource, username: `gl_rollups_${process.pid}`, password: 'secret' };
+      const placed = at(place, mart());
+      const [one = rollup] = placed.rollups ?? [];
+      const { message } = await refusalOf(() =>
+        engine.rollups?.build({ datasource: limited, datamart: placed, rollup: one, isWhole: false }, stays),
+      );
+      expect(message).toContain('row-level security');
+      expect((await engine.query(question(place, mart(), 'acme', total))).asOf).toBeUndefined();
+    } finally {
+      await builder.run?.(place, [`DROP OWNED BY gl_rollups_${process.pid}`, `DROP ROLE gl_rollups_${process.pid}`]);
+      await engine.close();
+      await builder.remove();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
