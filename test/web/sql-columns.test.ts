@@ -81,7 +81,7 @@ test('columns that are left out are no part of the answer that the chart shows',
   expect([shown.columns.map(({ name }) => name), shown.groupbyColumnList]).toEqual([['State', 'Sales'], ['State']]);
 });
 
-test('it is tried in the order that decides which rows a limit leaves, by the columns that are there', () => {
+test('SQL is tried in the order that decides which rows a limit leaves, by the columns that are there', () => {
   const plain = plainSql(saved, 'SELECT 2');
   const columns = [{ name: 'State' }, { name: 'Sales' }];
   expect(inOrder(plain, columns, saved.sort)).toMatchObject({
