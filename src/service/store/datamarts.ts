@@ -16,7 +16,7 @@ export const decodeDatamart = (row: Selectable<Tables['datamarts']>): Datamart =
   relationships: row.relationships,
   sharedTables: row.shared_tables,
   cacheTtlSeconds: row.cache_ttl_seconds,
-  ...(row.rollups === null || row.rollups.length === 0 ? {} : { rollups: row.rollups }),
+  rollups: row.rollups ?? [],
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });

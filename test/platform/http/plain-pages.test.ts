@@ -155,6 +155,8 @@ describe.runIf(hasChromium())('in a browser', () => {
       const { refresh: _, ...headers } = answered.headers();
       await route.fulfill({ response: answered, headers });
     });
+    // These apps serve no files of the browser.
+    await context.route('**/fonts/inter.css', (route) => route.fulfill({ contentType: 'text/css', body: '' }));
     for (const [path, name] of Object.entries(pages))
       for (const width of [1440, 390]) {
         const page = await context.newPage();

@@ -13,6 +13,7 @@ const resources: Readonly<Record<Resource, string>> = {
   Keys: 'API keys of a data app, and service tokens of the organization.',
   Datasources: 'Databases that hold the customers’ rows.',
   Datamarts: 'Selections of tables and columns, with tenancy and relationships.',
+  Rollups: 'Sums that are kept beside a datasource, as a datamart declares them.',
   'Semantic layer': 'Descriptions, synonyms and column types of a datamart.',
   Workspaces: 'Collections of dashboards and metrics.',
   Dashboards: 'Export, import and deletion of dashboards.',

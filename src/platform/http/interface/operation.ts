@@ -21,6 +21,7 @@ export type Resource =
   | 'Keys'
   | 'Datasources'
   | 'Datamarts'
+  | 'Rollups'
   | 'Semantic layer'
   | 'Workspaces'
   | 'Metric queries'

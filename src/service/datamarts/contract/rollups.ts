@@ -33,7 +33,7 @@ const example: RollupReport = {
 export const listRollups = operation({
   name: 'listRollups',
   section: 'facts',
-  resource: 'Datamarts',
+  resource: 'Rollups',
   summary: 'List what is kept of the rollups of a datamart',
   description: 'Counts are over the rows of all clients.',
   credentials: ['serviceToken'],
@@ -50,7 +50,7 @@ export const listRollups = operation({
 export const buildRollup = operation({
   name: 'buildRollup',
   section: 'facts',
-  resource: 'Datamarts',
+  resource: 'Rollups',
   summary: 'Build a rollup',
   description:
     'Builds the closed periods that are new or have another number of rows than before, and answers once they are in force. A build that is cut off leaves the earlier files in force.',
