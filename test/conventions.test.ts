@@ -251,6 +251,13 @@ describe('the layer table', () => {
     expect(found.toSorted()).toEqual(['gateway/upstream/http-upstream.ts', 'platform/calls/outgoing.ts']);
   });
 
+  test('traces go through their port: no other file imports the API of OpenTelemetry, and none an SDK', () => {
+    const found = sources.flatMap(({ file, imports }) =>
+      imports.filter(({ from }) => from.startsWith('@opentelemetry/')).map(({ from }) => `${file} imports ${from}`),
+    );
+    expect(found).toEqual(['platform/traces/trace.ts imports @opentelemetry/api']);
+  });
+
   test('signals are combined by `anyOf`, which keeps a timeout that nothing else holds', () => {
     const found = sources.filter(({ text }) => /AbortSignal\.any\(/.test(text)).map(({ file }) => file);
     expect(found.toSorted()).toEqual(['conformance/kit/wire.ts', 'model/signals.ts']);

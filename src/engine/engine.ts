@@ -19,6 +19,7 @@ import type { LiveEngine, LiveSource, ReadLive } from '../model/query/live.js';
 import { codeOf } from '../model/query/numbers.js';
 import { Refusal } from '../model/refusal.js';
 import type { RequestUse, UsedOn } from '../model/usage.js';
+import { inSpan } from '../platform/traces/trace.js';
 import { breathe } from '../platform/work/breathe.js';
 import { closeAll } from '../platform/work/close-all.js';
 import { systemTiming } from '../platform/work/time.js';
@@ -192,9 +193,13 @@ const answerCounted = async (
   const shownOn = question.shownOn ?? noPlace;
   let hasRun = false;
   const answering = () =>
-    work((make) => {
-      hasRun = true;
-      return counted(signal?.use, shownOn, make);
+    inSpan({ name: 'answer' }, async (span) => {
+      const answered = await work((make) => {
+        hasRun = true;
+        return counted(signal?.use, shownOn, make);
+      });
+      span.note(() => ({ 'guestlist.rows': answered.rows.length, 'guestlist.kept': !hasRun }));
+      return answered;
     });
   const of = { ...ownerOf(question), dashboardId: shownOn.dashboardId, ran: () => hasRun };
   try {

@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { handled } from '../model/handled.js';
 import { Refusal } from '../model/refusal.js';
+import { inSpan } from '../platform/traces/trace.js';
 import type { DecisionContext, RequestAudit } from './audit/request-audit.js';
 import type { Limits } from './authenticate/limits.js';
 import type { Identity, Session } from './authenticate/signed-session.js';
@@ -77,14 +78,28 @@ export type EmbedTokenOutcome =
 /** Answers one request. Never rejects: a refusal or failure of a step is in the outcome. */
 export type EmbedTokenPipeline = (request: EmbedTokenRequest, context: DecisionContext) => Promise<EmbedTokenOutcome>;
 
+/** The steps that may take long, each in a span of its own. */
+const traced = (steps: EmbedTokenSteps): EmbedTokenSteps => ({
+  ...steps,
+  identity: (from) => inSpan({ name: 'authenticate' }, () => steps.identity(from)),
+  tenant: (...of) => inSpan({ name: 'find tenant' }, () => steps.tenant(...of)),
+  policy: (...of) => inSpan({ name: 'decide' }, () => steps.policy(...of)),
+  provision: {
+    ...steps.provision,
+    ensure: (...of) => inSpan({ name: 'provision' }, () => steps.provision.ensure(...of)),
+  },
+  token: (...of) => inSpan({ name: 'find or mint token' }, () => steps.token(...of)),
+});
+
 /**
  * Makes the pipeline. A request during which something is revoked is decided a second time, by what holds then; if that happens
  * twice, the outcome is UPSTREAM_UNAVAILABLE.
  */
 export const createEmbedTokenPipeline = (
-  steps: EmbedTokenSteps,
+  given: EmbedTokenSteps,
   audit: Pick<RequestAudit, 'minted'>,
 ): EmbedTokenPipeline => {
+  const steps = traced(given);
   const answer = createSequence(steps, createDecide(steps, audit));
   return async (request, context) => {
     const first = await answer(request, context);

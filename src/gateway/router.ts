@@ -11,6 +11,7 @@ import { pathOf, requestIdOf } from '../platform/http/wire/request.js';
 import { json, send as sendNow } from '../platform/http/wire/sending.js';
 import type { Log } from '../platform/logs/log.js';
 import type { Check } from '../platform/logs/readiness.js';
+import { inSpan, type OpenSpan, remoteTraceOf } from '../platform/traces/trace.js';
 import type { Audit } from './audit/audit.js';
 import { createRequestAudit, type DecisionContext, type RequestAudit } from './audit/request-audit.js';
 import type { Origins } from './authenticate/credential.js';
@@ -159,7 +160,7 @@ export type RouterOptions = Origins & {
   readonly countLogin?: CountLogin | undefined;
 };
 
-type Handled = { readonly context: DecisionContext; readonly ms: number };
+type Handled = { readonly context: DecisionContext; readonly ms: number; readonly traceId: string | undefined };
 
 /** Logs and counts answered requests of `/embed-token`. */
 const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'>, dataApp: () => string) => {
@@ -167,7 +168,7 @@ const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'
   // The fields of these lines hold no secret, and redaction costs more than the rest of a line.
   const plain = log.child({}, { redact: [] });
   return {
-    granted: ({ context, ms }: Handled, isMinted: boolean, mintedBy: string): void => {
+    granted: ({ context, ms, traceId }: Handled, isMinted: boolean, mintedBy: string): void => {
       meters.answered(isMinted ? 'minted' : 'cached');
       const { requestId, session, clientId: tenant } = context;
       if (tenant !== undefined) {
@@ -178,12 +179,12 @@ const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'
       // Each field is written out: an object made by spreading doubles the cost of the line.
       const event = isMinted ? 'token.minted' : 'token.served';
       const earlier = mintedBy === requestId ? undefined : mintedBy;
-      plain.info({ event, requestId, user, tenant, mintedBy: earlier, ms, code: 'OK' }, 'embed token');
+      plain.info({ event, requestId, traceId, user, tenant, mintedBy: earlier, ms, code: 'OK' }, 'embed token');
     },
-    failed: ({ context, ms }: Handled, error: unknown, refused: ReturnType<typeof answerBrowser>): void => {
+    failed: ({ context, ms, traceId }: Handled, error: unknown, refused: ReturnType<typeof answerBrowser>): void => {
       const { code, status, withheld: detail } = refused;
       const { requestId, session, clientId: tenant } = context;
-      const fields = { requestId, user: session?.subject, tenant, ms, code, ...explain(error) };
+      const fields = { requestId, traceId, user: session?.subject, tenant, ms, code, ...explain(error) };
       if (status >= 500) log.error({ event: 'token.failed', ...fields }, 'embed token');
       else log.info({ event: 'token.denied', ...fields, ...(detail === undefined ? {} : { detail }) }, 'embed token');
       meters.answered(code);
@@ -207,32 +208,58 @@ const ownProcess = (
 
 type Writers = ReturnType<typeof createWriters>;
 
+const embedTokenAttributes = { 'http.request.method': 'POST', 'http.route': '/embed-token' };
+
+const noteAnswer = (span: OpenSpan, { status, code }: { readonly status: number; readonly code: string }): void => {
+  span.note(() => ({ 'http.response.status_code': status, 'guestlist.code': code }));
+  if (status >= 500) span.failed(code);
+};
+
 /**
  * Returns a function that serves one request for a token: answers, logs and counts. `response` null: the caller hands the
  * answer on.
  */
-const createServe =
-  (answer: EmbedTokenPipeline, report: ReturnType<typeof createReport>, send: Writers['send']) =>
-  async (
-    request: IncomingMessage,
+const createServe = (answer: EmbedTokenPipeline, report: ReturnType<typeof createReport>, send: Writers['send']) => {
+  const serve = async (
+    { from: request, body }: EmbedTokenRequest,
     response: ServerResponse | null,
-    body: EmbedTokenRequest['body'],
     requestId: string,
+    span: OpenSpan,
   ): Promise<TextAnswer> => {
     const startedAt = performance.now();
+    const { traceId } = span;
     const outcome = await answer({ from: request, body }, { requestId });
     const { context } = outcome;
     if ('error' in outcome) {
       const refused = answerBrowser(outcome.error, requestId, outcome.tenants);
       if (response !== null) send(request, response, refused, requestId);
-      report.failed({ context, ms: msSince(startedAt) }, outcome.error, refused);
+      noteAnswer(span, refused);
+      report.failed({ context, ms: msSince(startedAt), traceId }, outcome.error, refused);
       return refused;
     }
     const granted: TextAnswer = { status: 200, body: outcome.body, headers: [] };
     if (response !== null) send(request, response, granted, requestId);
-    report.granted({ context, ms: msSince(startedAt) }, outcome.isMinted, outcome.mintedBy);
+    noteAnswer(span, { status: 200, code: 'OK' });
+    span.note(() => ({ 'guestlist.minted': outcome.isMinted }));
+    report.granted({ context, ms: msSince(startedAt), traceId }, outcome.isMinted, outcome.mintedBy);
     return granted;
   };
+  return (
+    request: IncomingMessage,
+    response: ServerResponse | null,
+    body: EmbedTokenRequest['body'],
+    requestId: string,
+  ): Promise<TextAnswer> => {
+    const attributes = () => ({ ...embedTokenAttributes, 'guestlist.request_id': requestId });
+    const start = {
+      name: 'POST /embed-token',
+      kind: 'server',
+      attributes,
+      from: remoteTraceOf(request.headers),
+    } as const;
+    return inSpan(start, (span) => serve({ from: request, body }, response, requestId, span));
+  };
+};
 
 type Serve = ReturnType<typeof createServe>;
 

@@ -1,7 +1,7 @@
 /**
  * Every event that the log can hold: its level, its meaning and its fields. docs/reference/logging.md is generated from this table, and
  * the type `Log` refuses a line whose event or field is not in it. Names are `subject.verb`, the verb in the past tense, and
- * never change: operators search and alert by them. Besides its own fields, a line may hold `requestId`, `tenant` and `user`.
+ * never change: operators search and alert by them. Besides its own fields, a line may hold `requestId`, `traceId`, `tenant` and `user`.
  */
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
@@ -745,7 +745,7 @@ export type LogEvent = keyof Events;
 type EventOf<Of extends Level> = { [Event in LogEvent]: Events[Event]['level'] extends Of ? Event : never }[LogEvent];
 type FieldOf<Event extends LogEvent> = Events[Event] extends { readonly fields: infer Fields } ? keyof Fields : never;
 type LineOf<Event extends LogEvent> = { readonly event: Event } & {
-  readonly [Field in FieldOf<Event> | 'requestId' | 'tenant' | 'user']?: unknown;
+  readonly [Field in FieldOf<Event> | 'requestId' | 'traceId' | 'tenant' | 'user']?: unknown;
 };
 type Write<Of extends Level> = <Event extends EventOf<Of>>(line: LineOf<Event>, message: string) => void;
 

@@ -13,6 +13,7 @@ import {
   TypesChanged,
 } from '../connections/database.js';
 import { type ClientDatabaseRef, schemasFor, siblingDatabase } from '../scope/client-database.js';
+import { tracedRuns } from './traced-runs.js';
 
 /** An opened database with the catalogs of its clients. */
 export type Places = {
@@ -73,7 +74,8 @@ export const createCatalogCache = (opening: Promise<OpenedDatabase>, datasource:
   const known = createLru<string, Promise<Read>>(catalogsPerDatabase);
   const read = async (client: ClientDatabaseRef | null): Promise<Read> => {
     const readAt = clock.now().getTime();
-    const { dialect, run, stream, readCatalog } = await opening;
+    const { dialect, readCatalog, ...runs } = await opening;
+    const { run, stream } = tracedRuns(runs, datasource, client);
     const catalog = await readCatalog(schemasFor(client));
     assertDatabase(catalog.database, datasource, client);
     const key = keyOf(client);

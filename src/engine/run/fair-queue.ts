@@ -5,6 +5,7 @@
 import type { LiveQueue } from '../../model/query/live.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
+import { inSpan } from '../../platform/traces/trace.js';
 import type { Timing } from '../../platform/work/time.js';
 
 export type QueueLimits = {
@@ -155,7 +156,9 @@ const createFairQueue = (
       assertRoom(client);
       const wait = { waitMs: limits.waitMs, timing, signal, refused };
       const arrivedMs = timing.nowMs();
-      await waitForStart(wait, addFor(client), (start) => waiting.remove(client, start));
+      await inSpan({ name: 'queue' }, () =>
+        waitForStart(wait, addFor(client), (start) => waiting.remove(client, start)),
+      );
       waited(timing.nowMs() - arrivedMs);
       try {
         return await work();

@@ -36,7 +36,7 @@ export const preflightHeaders: FlatHeaders = [
   'Access-Control-Allow-Methods',
   'POST',
   'Access-Control-Allow-Headers',
-  'Authorization, Content-Type, X-Request-Id',
+  'Authorization, Content-Type, Traceparent, Tracestate, X-Request-Id',
   'Access-Control-Max-Age',
   '600',
 ];

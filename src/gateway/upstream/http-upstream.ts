@@ -6,6 +6,7 @@ import { anyOf } from '../../model/signals.js';
 import { readText } from '../../platform/calls/outgoing.js';
 import { type Transport, UpstreamRefusal, type WireRequest } from '../../platform/http/interface/client.js';
 import type { Log } from '../../platform/logs/log.js';
+import { withTraceHeaders } from '../../platform/traces/trace.js';
 import type { GatewayMeters } from '../common/meters.js';
 import { type Capabilities, discoverCapabilities, fixedCapabilities } from './capabilities.js';
 import { createResilience, type ResilienceSettings, realTiming } from './resilience.js';
@@ -94,18 +95,21 @@ export const createHttpTransport =
   async (request, signal) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await fetch(urlOf(baseUrl, request), {
-        method: request.method,
-        headers: {
-          ...(request.bearer === '' ? {} : { authorization: `Bearer ${request.bearer}` }),
-          accept: 'application/json',
-          ...(request.gateway === undefined ? {} : { 'guestlist-gateway': request.gateway }),
-          ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-        redirect: 'error',
-        signal: signal === undefined ? timeout : anyOf(signal, timeout),
-      });
+      const response = await withTraceHeaders((traceHeaders) =>
+        fetch(urlOf(baseUrl, request), {
+          method: request.method,
+          headers: {
+            ...(request.bearer === '' ? {} : { authorization: `Bearer ${request.bearer}` }),
+            accept: 'application/json',
+            ...traceHeaders,
+            ...(request.gateway === undefined ? {} : { 'guestlist-gateway': request.gateway }),
+            ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+          redirect: 'error',
+          signal: signal === undefined ? timeout : anyOf(signal, timeout),
+        }),
+      );
       const body = parse(await readText(response, maxAnswerBytes));
       return { status: response.status, body, retryAfterMs: retryAfterMsOf(response) };
     } catch (cause) {

@@ -2,6 +2,7 @@ import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
 import { anyOf } from '../../model/signals.js';
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../../platform/http/interface/client.js';
+import { inSpan } from '../../platform/traces/trace.js';
 import { systemTiming, type Timing } from '../../platform/work/time.js';
 import { listEmbeds } from '../../service/embeds/contract/embeds.js';
 import { type GatewayMeters, noGatewayMeters } from '../common/meters.js';
@@ -64,8 +65,12 @@ export const createUpstream = (
   return async (operation, input, signal) => {
     const { name, bindings } = operation;
     const kind = { operation: name, method: bindings[0]?.method, client: clientOf(input) };
+    // One span for all attempts.
+    const span = { name: `call ${name}`, kind: 'client' } as const;
     try {
-      const answer = await resilience(kind, (until) => attempt(operation, input, both(signal, until)));
+      const answer = await inSpan(span, () =>
+        resilience(kind, (until) => attempt(operation, input, both(signal, until))),
+      );
       meters.called(name, 'ok');
       return answer;
     } catch (error) {

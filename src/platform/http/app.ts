@@ -86,7 +86,7 @@ const guestPreflight: FlatHeaders = [
   'Access-Control-Allow-Methods',
   'GET, POST, PUT, DELETE',
   'Access-Control-Allow-Headers',
-  'Authorization, Content-Type, If-None-Match, Mcp-Protocol-Version, X-Request-Id',
+  'Authorization, Content-Type, If-None-Match, Mcp-Protocol-Version, Traceparent, Tracestate, X-Request-Id',
   'Access-Control-Max-Age',
   '7200',
 ];

@@ -16,6 +16,7 @@ import type { Reason } from '../../../model/reasons.js';
 import { Refusal } from '../../../model/refusal.js';
 import { anyOf } from '../../../model/signals.js';
 import { type CountUse, noUse, type RequestUse, type UsedBy, type UsedOn } from '../../../model/usage.js';
+import { inSpan, type OpenSpan, type RemoteTrace } from '../../traces/trace.js';
 import { breathe } from '../../work/breathe.js';
 import { needsData } from '../interface/callable.js';
 import { limits } from '../interface/fields.js';
@@ -60,6 +61,8 @@ export type DispatchRequest = {
   readonly from?: IncomingMessage;
   /** The id under which failures are logged. Left out: a new one. */
   readonly requestId?: string;
+  /** The trace that the caller of an HTTP request named. */
+  readonly trace?: RemoteTrace | undefined;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
@@ -76,6 +79,8 @@ export type DispatchResponse = {
   readonly body: unknown;
   /** For logs and meters; never sent to the caller. */
   readonly operation: string;
+  /** For logs. Undefined: no trace is known. */
+  readonly traceId?: string | undefined;
   readonly refused?: {
     readonly code: string;
     readonly reason: string;
@@ -416,6 +421,28 @@ const counted = async <R>(
   return result;
 };
 
+/** The path is the template: the ids in it may name a tenant. */
+const spanOf = ({ operation, binding }: Match, { from, trace }: DispatchRequest, requestId: string) =>
+  ({
+    name: operation.name,
+    kind: from === undefined ? 'internal' : 'server',
+    attributes: () => ({
+      'http.request.method': binding.method,
+      'http.route': binding.path,
+      'guestlist.request_id': requestId,
+    }),
+    from: trace,
+  }) as const;
+
+const noteServed = (span: OpenSpan, { operation: { name } }: Match, { status, refused }: Answer): void => {
+  span.note(() => ({
+    'guestlist.operation': name,
+    'http.response.status_code': status,
+    ...(refused === undefined ? {} : { 'guestlist.code': refused.code, 'guestlist.reason': refused.reason }),
+  }));
+  if (status >= 500) span.failed(refused?.reason ?? String(status));
+};
+
 /** Creates the dispatch of a set of operations. */
 export const createDispatch = <const Operations extends Readonly<Record<string, Operation>>>({
   operations,
@@ -470,11 +497,15 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
       const answer = fail(error, match.operation, requestId, log);
       return isGuest && request.showsCauses !== true ? neutral(answer, requestId) : answer;
     };
-    const served = await serve().catch((error) => {
-      if (isRefusedBody(error)) refusedBody(request);
-      return answerFailure(error);
+    return inSpan(spanOf(match, request, requestId), async (open) => {
+      const served = await serve().catch((error) => {
+        if (isRefusedBody(error)) refusedBody(request);
+        return answerFailure(error);
+      });
+      noteServed(open, match, served);
+      const fields = { requestId, operation: match.operation.name };
+      const response = respond(match, served, (pieces) => logged(pieces, request.signal, fields, log));
+      return { ...response, traceId: open.traceId };
     });
-    const fields = { requestId, operation: match.operation.name };
-    return respond(match, served, (pieces) => logged(pieces, request.signal, fields, log));
   };
 };

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Log } from '../../logs/log.js';
+import { remoteTraceOf } from '../../traces/trace.js';
 import type { AddressOf } from './address.js';
 import { senderOf } from './admission.js';
 import type { Dispatch, DispatchResponse } from './bind.js';
@@ -80,6 +81,7 @@ export const serveOperations =
         sender: senderOf(addressOf, request),
         from: request,
         requestId,
+        trace: remoteTraceOf(request.headers),
         signal: goneSignal(response, requestId),
       });
       if (answered !== undefined) return sendAnswer(response, answered, own);

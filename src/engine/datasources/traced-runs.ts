@@ -1,0 +1,53 @@
+/** Each statement as a span of the trace: its text without values, and how many rows came back. */
+import type { Datasource } from '../../model/organization.js';
+import { inSpan, type SpanStart } from '../../platform/traces/trace.js';
+import type { OpenedDatabase } from '../connections/database.js';
+import type { Statement } from '../dialect/dialect.js';
+import { withoutValues } from '../run/query-watch.js';
+import type { ClientDatabaseRef } from '../scope/client-database.js';
+
+type Runs = Pick<OpenedDatabase, 'run' | 'stream'>;
+
+/** The names that OpenTelemetry has for kinds of databases. */
+const systemOf = ({ datasourceType }: Pick<Datasource, 'datasourceType'>): string =>
+  datasourceType === 'POSTGRES' ? 'postgresql' : datasourceType.toLowerCase();
+
+/** A database or schema of one client is named after the client, so its name is left out of the text too. */
+export const tracedRuns = (
+  { run, stream }: Runs,
+  datasource: Pick<Datasource, 'name' | 'datasourceType'>,
+  client: Pick<ClientDatabaseRef, 'database'> | null,
+): Runs => {
+  const names = client === null ? [] : [client.database];
+  const spanOf = ({ sql }: Statement): SpanStart => ({
+    name: 'SQL',
+    kind: 'client',
+    attributes: () => ({
+      'db.system.name': systemOf(datasource),
+      'db.query.text': withoutValues(sql, names),
+      'guestlist.datasource': datasource.name,
+    }),
+  });
+  return {
+    run: (statement, ...asked) =>
+      inSpan(spanOf(statement), async (span) => {
+        const table = await run(statement, ...asked);
+        span.note(() => ({ 'db.response.returned_rows': table.rows.length }));
+        return table;
+      }),
+    stream: (statement, tenant, sink, running) =>
+      inSpan(spanOf(statement), async (span) => {
+        let rows = 0;
+        await stream(
+          statement,
+          tenant,
+          (batch) => {
+            rows += batch.rows.length;
+            return sink(batch);
+          },
+          running,
+        );
+        span.note(() => ({ 'db.response.returned_rows': rows }));
+      }),
+  };
+};
