@@ -60,7 +60,7 @@ describe('a theme', () => {
     });
   });
 
-  test('that names Inter has the font with its sizes next, which stands for it until it comes', () => {
+  test('a family that names Inter has the font with its sizes next, which stands for it until it comes', () => {
     const given = { font: { family: { $value: ['Inter', 'Inter Tight', 'sans-serif'] } } };
     expect(lightOf(given)['--gl-font']).toBe("'Inter', 'Inter Fallback', 'Inter Tight', sans-serif");
   });
