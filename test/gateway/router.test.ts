@@ -221,7 +221,9 @@ describe('CORS', () => {
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
     expect(headers.get('access-control-allow-credentials')).toBe('true');
     expect(headers.get('access-control-allow-methods')).toBe('POST');
-    expect(headers.get('access-control-allow-headers')).toBe('Authorization, Content-Type, Traceparent, Tracestate, X-Request-Id');
+    expect(headers.get('access-control-allow-headers')).toBe(
+      'Authorization, Content-Type, Traceparent, Tracestate, X-Request-Id',
+    );
     expect(headers.get('vary')).toBe('Origin');
   });
 
