@@ -258,6 +258,11 @@ describe('the layer table', () => {
     expect(found).toEqual(['platform/traces/trace.ts imports @opentelemetry/api']);
   });
 
+  test('a plan over the rows of all tenants is made for the files of rollups, and nowhere else', () => {
+    const found = sources.filter(({ text }) => /\bscopeToAllTenants\b/.test(text)).map(({ file }) => file);
+    expect(found.toSorted()).toEqual(['engine/rollups/builder.ts', 'engine/scope/scope-to-tenant.ts']);
+  });
+
   test('signals are combined by `anyOf`, which keeps a timeout that nothing else holds', () => {
     const found = sources.filter(({ text }) => /AbortSignal\.any\(/.test(text)).map(({ file }) => file);
     expect(found.toSorted()).toEqual(['conformance/kit/wire.ts', 'model/signals.ts']);

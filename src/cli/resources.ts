@@ -149,7 +149,7 @@ const rollupColumns = {
 
 export const rollupsCommand = groupOf(
   serviceCommand('list')
-    .summary('list what is kept of the rollups of a datamart')
+    .summary('list the rollups of a datamart and their files')
     .argument('<datamart>')
     .action((datamartName, given) =>
       tell(given, async (call) => listing((await call(listRollups, { datamartName })).data, rollupColumns)),

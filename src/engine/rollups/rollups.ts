@@ -63,7 +63,7 @@ type Options = RollupsOptions & {
   readonly timing: Timing;
 };
 
-/** What is kept of a rollup. Null: nothing is in force. */
+/** The files of a rollup that answers are read from. Null: there are none. */
 export type RollupState = {
   readonly isCurrent: boolean;
   readonly manifest: Manifest | null;
@@ -89,7 +89,7 @@ export type Rollups = {
   ) => Promise<Chosen | null>;
   readonly build: (asked: BuildQuestion, signal: AbortSignal) => Promise<Manifest>;
   readonly state: (place: RollupPlace) => Promise<RollupState>;
-  /** Removes what is kept of all other rollups. */
+  /** Removes the files of all other rollups. */
   readonly keepOnly: (kept: readonly Pick<RollupPlace, 'datamart' | 'rollup'>[]) => Promise<void>;
   /** Removes the client's rows from all files. Throws if a file may still have some. */
   readonly eraseClient: (clientId: string) => Promise<void>;

@@ -50,8 +50,8 @@ export const scopeToTenant = <P extends { readonly leaves: readonly Leaf[] }>(
 };
 
 /**
- * The plan over the rows of all tenants, with the base filters of its tables. Only the builder of rollups may call it:
- * its rows go into files that are read under the scope of a tenant again. `columns`: those that the plan reads.
+ * The plan over the rows of all tenants, with the base filters of its tables. Only the builder of rollups may call it
+ * (test/conventions.test.ts): its rows go into files that are read under the scope of a tenant again. `columns`: those that the plan reads.
  */
 export const scopeToAllTenants = <P extends { readonly leaves: readonly Leaf[] }>(
   plan: P,

@@ -1,7 +1,7 @@
 /**
  * Writes a plan as the SELECT of a metric in SQL, as an author could have typed it: over the tables of the datamart, with
- * values as literals. The text is never run as it is. The plan was not scoped, so the text holds nothing of a tenant, and
- * whoever runs the metric gets a scope of their own around each table.
+ * values as literals. The text is never run as it is. The plan was not scoped, so the text holds nothing of a tenant.
+ * When the metric runs, each table is scoped to the tenant of the user who asks.
  */
 import { type IdentifierNode, OperationNodeTransformer, type RawNode, sql, ValueNode } from 'kysely';
 import { refuseAsSql } from '../../model/dashboard/as-sql.js';

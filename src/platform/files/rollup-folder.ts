@@ -155,7 +155,7 @@ export const listFolders = async (root: string): Promise<readonly string[]> => {
   return names.filter((name) => /^[0-9a-f]{64}$/.test(name)).map((name) => join(root, name));
 };
 
-/** Removes what is kept of a rollup that no datamart declares any more. */
+/** Removes the files of a rollup that no datamart declares any more. */
 export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
 const lockFile = 'lock';

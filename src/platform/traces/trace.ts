@@ -1,7 +1,7 @@
 /**
  * Traces of OpenTelemetry. The operator registers an SDK (docs/reference/monitoring.md); without one, nothing is measured
  * and nothing is sent. No other file imports the API, and no attribute may hold a row, a value of a filter, a token, a
- * claim, a tenant or a user. The text of an error may hold one of these, so only its code is noted.
+ * claim, a tenant or a user. The message of an error may hold one of these, so a span has the error's code alone.
  */
 import {
   type Attributes,

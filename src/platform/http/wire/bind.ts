@@ -376,7 +376,10 @@ const placeOf = (input: unknown): UsedOn => ({
   metricId: fieldOf(input, 'metricId'),
 });
 
-/** Whose use a request is. Who looks in Studio is nobody's user. Null: of the organization, which is not counted. */
+/**
+ * The tenant and the user for whom a request is counted. A person who looks in Studio is counted without a user. Null: the
+ * organization itself asks, which is not counted.
+ */
 const usedBy = (caller: Caller, input: unknown): UsedBy | null => {
   if (caller.kind === 'serviceToken') return null;
   if (caller.kind === 'guest') {

@@ -1,4 +1,4 @@
-/** Operations of this project: what is kept of a datamart's rollups, and building them. */
+/** Operations of this project: a datamart's rollups with their files, and building them. */
 import { z } from 'zod';
 import type { RollupReport } from '../../../model/query/engine.js';
 import { identifier } from '../../../platform/http/interface/fields.js';
@@ -34,7 +34,7 @@ export const listRollups = operation({
   name: 'listRollups',
   section: 'facts',
   resource: 'Rollups',
-  summary: 'List what is kept of the rollups of a datamart',
+  summary: 'List the rollups of a datamart and their files',
   description: 'Counts are over the rows of all clients.',
   credentials: ['serviceToken'],
   reads: 'outcomes',
