@@ -15,6 +15,7 @@ import type { Database } from '../platform/databases/database.js';
 import type { AdmissionLimits, Authenticate } from '../platform/http/wire/admission.js';
 import { createDispatch, type Dispatch } from '../platform/http/wire/bind.js';
 import { createSealer } from '../platform/keys/sealing.js';
+import { keepQuota } from '../platform/limits/quota.js';
 import type { Log } from '../platform/logs/log.js';
 import type { Check } from '../platform/logs/readiness.js';
 import { closeAll } from '../platform/work/close-all.js';
@@ -109,7 +110,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const store = createStore(db, createSealer(...credentials.keyRing), database.writes);
   await seedServiceToken(store, parts);
   const lastUses = createLastUses({ store, clock, log });
-  const use = createUsageCounter({ store, clock, ids, tag, log }, parts.usageTimes);
+  const use = createUsageCounter({ store, clock, ids, tag, log, keepQuota }, parts.usageTimes);
   const jobs = startBackgroundJobs({ store, clock, lastUses, use, log });
   const refreshing = startRefresh({ store, engine, clock, log });
   const authenticate = createAuthenticate({ store, clock, tokens, lastUses });

@@ -322,10 +322,15 @@ type Place = Parts & { readonly database: Database; readonly ran?: <R>(make: () 
 
 const noPlace: UsedOn = { dashboardId: null, metricId: null };
 
-/** Counts a query of the database, which is stored before its answer is used, and the time that it takes. */
+/**
+ * Counts a query of the database, which is stored before its answer is used, and the time that it takes. Throws
+ * QUOTA_REACHED.
+ */
 const counted = async <R>(use: RequestUse | undefined, on: UsedOn, make: () => Promise<R>): Promise<R> => {
   if (use === undefined) return make();
+  const counted = await use.hold('sourceQueries');
   use.add(on, { sourceQueries: 1 });
+  counted();
   const startedMs = systemTiming.nowMs();
   const spent = (): void => use.add(on, { ms: systemTiming.nowMs() - startedMs });
   const [made] = await Promise.all([make().finally(spent), use.stored()]);

@@ -20,5 +20,6 @@ export const capabilityNames = [
   'list-tenant-names',
   'guest-boards',
   'column-rules',
+  'quotas',
 ] as const;
 export type Capability = (typeof capabilityNames)[number];

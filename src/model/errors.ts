@@ -254,6 +254,11 @@ export const errors = {
     mender: 'policy author',
     fix: 'Find the expression in the log or with `guestlist policy explain`; supply the claim that it needs.',
   },
+  QUOTA_REACHED: {
+    meaning: 'The tenant has used what its plan allows: questions or files of the day, or users of the month.',
+    mender: 'end user',
+    fix: 'Wait until the time that the message names, or ask for a larger plan; the policy sets it as `quota`.',
+  },
   RATE_LIMITED: {
     meaning: 'The caller has sent too many requests.',
     mender: 'end user',

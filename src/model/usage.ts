@@ -1,4 +1,6 @@
 /** What is counted of the use of an installation, and for whom. Counts say nothing of a row. */
+import type { Clock } from './ports.js';
+import type { Quota } from './quota.js';
 
 /** What is counted. `ms`: the time of databases. `rows`: of answers, kept ones too. */
 export const usageNames = [
@@ -33,16 +35,60 @@ export type CountUse = {
   readonly add: (of: UsedBy & UsedOn, counts: Partial<UsageCounts>) => void;
   /** Resolves when everything that was added before is stored, or could not be stored now and is kept. Never rejects. */
   readonly stored: () => Promise<void>;
+  /**
+   * Holds one of what the quota limits until it is counted. Call the result after that, or if nothing comes of it. Throws
+   * QUOTA_REACHED.
+   */
+  readonly hold: (by: UsedBy, name: HeldName, quota: Quota) => Promise<() => void>;
+  /** Throws QUOTA_REACHED if all seats of this month are taken, and the user has none. */
+  readonly seat: (by: UsedBy, quota: Quota) => Promise<void>;
 };
+
+/** Holds what is used against the quota of its tenant. `note` must get all that this process counts. */
+export type KeepQuota = (parts: {
+  /** What all replicas have stored of one tenant. */
+  readonly usage: {
+    readonly spent: (of: {
+      readonly dataAppId: string;
+      readonly clientId: string | null;
+      readonly from: Date;
+      readonly to: Date;
+    }) => Promise<Readonly<Record<HeldName, number>>>;
+    /** Whether the user has seen answers since then, and how many users have, but for those of `without`. */
+    readonly seats: (of: {
+      readonly dataAppId: string;
+      readonly clientId: string | null;
+      readonly from: Date;
+      readonly person: string;
+      readonly without: readonly string[];
+    }) => Promise<{ readonly hasSeat: boolean; readonly taken: number }>;
+  };
+  readonly clock: Clock;
+  /** Stores what was counted. */
+  readonly flush: () => Promise<void>;
+  readonly personOf: (by: UsedBy) => Promise<string>;
+}) => Pick<CountUse, 'hold' | 'seat'> & {
+  readonly note: (by: UsedBy, counts: Partial<UsageCounts>) => void;
+};
+
+/** What a quota limits by the day. */
+export type HeldName = 'sourceQueries' | 'exports';
 
 /** Counts what one request costs, for the caller of that request. */
 export type RequestUse = {
   readonly add: (on: UsedOn, counts: Partial<UsageCounts>) => void;
   readonly stored: CountUse['stored'];
+  readonly hold: (name: HeldName) => Promise<() => void>;
+  readonly seat: () => Promise<void>;
 };
 
 /** Counts nothing. */
-export const noUse: CountUse = { add: () => {}, stored: async () => {} };
+export const noUse: CountUse = {
+  add: () => {},
+  stored: async () => {},
+  hold: async () => () => {},
+  seat: async () => {},
+};
 
 /** The steps of time by which use can be told. All are of UTC. */
 export const usageSteps = ['hour', 'day', 'month'] as const;

@@ -10,6 +10,7 @@ import { capabilityNames } from '../../src/model/capability.js';
 import type { Transport, WireRequest } from '../../src/platform/http/interface/client.js';
 import { createDispatch } from '../../src/platform/http/wire/bind.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
+import { keepQuota } from '../../src/platform/limits/quota.js';
 import { createAuthenticate } from '../../src/service/keys/authenticate.js';
 import { createHandlers, operations, type UseCaseDeps } from '../../src/service/operations.js';
 import { createUsageCounter } from '../../src/service/usage/usage.js';
@@ -65,6 +66,7 @@ export const createOwnService = async (
     ids: { uuid: randomUUID },
     tag: deps.tag,
     log: pino({ level: 'silent' }),
+    keepQuota,
   };
   const use = createUsageCounter(counted, { hourDays: 35, keptDays: 1100 });
   const dispatch = createDispatch({

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { UsageQuestion } from '../../src/model/usage.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
+import { keepQuota } from '../../src/platform/limits/quota.js';
 import type { UsageBatch, UsageSum } from '../../src/service/store/usage.js';
 import { createUsageCounter } from '../../src/service/usage/usage.js';
 import { createLoggedEngine } from '../engine/world.js';
@@ -227,7 +228,14 @@ describe.each(backings)('on %s', (backing) => {
         if (fails) throw new Error('the connection is lost');
       },
     };
-    const parts = { store: { usage }, clock: deps.clock, ids: { uuid: randomUUID }, tag: deps.tag, log: silent };
+    const parts = {
+      store: { usage },
+      clock: deps.clock,
+      ids: { uuid: randomUUID },
+      tag: deps.tag,
+      log: silent,
+      keepQuota,
+    };
     const { add, stored: flush } = createUsageCounter(parts, times);
     const of = { dataAppId: 'lossy', clientId: 'c', userIdentifier: null, dashboardId: null, metricId: null };
     add(of, { mints: 1 });
@@ -248,7 +256,14 @@ describe.each(backings)('on %s', (backing) => {
         writes += 1;
       },
     };
-    const parts = { store: { usage }, clock: deps.clock, ids: { uuid: randomUUID }, tag: deps.tag, log: silent };
+    const parts = {
+      store: { usage },
+      clock: deps.clock,
+      ids: { uuid: randomUUID },
+      tag: deps.tag,
+      log: silent,
+      keepQuota,
+    };
     const { add, stored: flush } = createUsageCounter(parts, times);
     const one = async (user: number) => {
       add(

@@ -199,6 +199,7 @@ export const grantSample = (dataAppId: string, fields: Partial<GuestGrant> = {})
   hideDashboardFilters: ['d'],
   columnRules: { hideColumns: [], maskColumns: {} },
   hideDashboardMetrics: [{ dashboardId: 'd', metricIds: ['m'] }],
+  quota: {},
   accessPermissions: { isAllowEndUserDashboardFilter: false },
   permissions: { isEnableUnderlyingData: true },
   createdAt: moment,

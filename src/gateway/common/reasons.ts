@@ -43,6 +43,7 @@ const refusals = {
     'granted-embed-not-readable',
     'everything-hidden',
     'column-rules-unsupported',
+    'quota-unsupported',
     'known-tenants-unsupported',
     'restriction-binds-nothing',
     'mint-field-refused',

@@ -1,6 +1,7 @@
 /** A grant as a flat list of comparable facts, for policy tests and plans. */
 import type { FilterColumns } from '../../model/dashboard/embed.js';
 import type { AccessPermissions } from '../../model/guest/grant.js';
+import { quotaNames } from '../../model/quota.js';
 import type { Bound, BoundValues, Restriction } from '../policy/combine.js';
 import type { SourceNames } from '../policy/source-names.js';
 import type { Granted } from './dry-run.js';
@@ -27,14 +28,15 @@ export type GrantView = {
 
 /**
  * A fact of a grant. `granted`: more items are a gain. `hidden`: more items are a loss. `allowed`: the values that a
- * filter allows; without such a fact, all values are allowed. `masked`: what is shown of a column. `lasting`: a longer time is a gain. `whose`: another
+ * filter allows; without such a fact, all values are allowed. `masked`: what is shown of a column. `lasting`: a longer time is a gain.
+ * `most`: a greater limit is a gain; without such a fact, there is no limit. `whose`: another
  * value selects other data. `other`: a change is neither gain nor loss.
  */
 export type Fact =
   | { readonly kind: 'granted' | 'hidden'; readonly value: readonly string[] }
   | { readonly kind: 'allowed'; readonly value: Bound }
   | { readonly kind: 'masked'; readonly value: string }
-  | { readonly kind: 'lasting'; readonly value: number }
+  | { readonly kind: 'lasting' | 'most'; readonly value: number }
   | { readonly kind: 'whose' | 'other'; readonly value: string | null };
 
 /** Facts by name, such as `permissions` or `rls.region`. */
@@ -83,7 +85,7 @@ const allowed = (field: string, values: BoundValues): readonly (readonly [string
 
 export const factsOf = (view: GrantView): Facts => {
   const { dashboardFilters, shownFilters, rls, appFilters, hideDashboardFilters, hideMetrics } = view.restriction;
-  const { hideColumns, maskColumns } = view.restriction;
+  const { hideColumns, maskColumns, quota } = view.restriction;
   const isCreationDisabled = view.restriction.isDisableMetricCreation;
   return new Map<string, Fact>([
     ['dataApp', { kind: 'whose', value: view.dataApp }],
@@ -114,6 +116,10 @@ export const factsOf = (view: GrantView): Facts => {
     ),
     ...(hideColumns.length === 0 ? [] : [['hideColumns', { kind: 'hidden', value: sorted(hideColumns) }] as const]),
     ...[...maskColumns].map(([name, value]) => [`maskColumns.${name}`, { kind: 'masked', value }] as const),
+    ...quotaNames.flatMap((name) => {
+      const value = quota[name];
+      return value === undefined ? [] : [[`quota.${name}`, { kind: 'most', value }] as const];
+    }),
     ['isDisableMetricCreation', { kind: 'hidden', value: isCreationDisabled ? ['metric creation'] : [] }],
   ]);
 };

@@ -51,6 +51,10 @@ const compare = (before: Fact | undefined, after: Fact | undefined): Effect => {
       return compareMasked(before, after);
     case 'lasting':
       return Number(after?.value) > Number(before?.value) ? 'gain' : 'loss';
+    case 'most':
+      return Number(after?.value ?? Number.POSITIVE_INFINITY) > Number(before?.value ?? Number.POSITIVE_INFINITY)
+        ? 'gain'
+        : 'loss';
     case 'whose':
       return 'both';
     default:

@@ -10,6 +10,7 @@ import { domainName } from '../../platform/config/settings.js';
 import { schemaFaults } from '../../platform/files/schema-faults.js';
 import { createSource, type Source } from '../../platform/files/yaml-source.js';
 import { identifier } from '../../platform/http/interface/fields.js';
+import { quota } from '../../service/guest-tokens/contract/guest-tokens.js';
 import { embedTokenBody } from '../common/wire.js';
 import { grantedAccess, minutes, templateName } from '../policy/schema.js';
 import { createFaults, PolicyFaults } from '../policy/source.js';
@@ -44,6 +45,7 @@ const restrictions = z.strictObject({
   hideColumns: z.array(identifier).min(1).default([]),
   maskColumns: z.record(identifier, z.string()).default({}),
   isDisableMetricCreation: z.literal(true).optional(),
+  quota: quota.default({}),
 });
 
 const expectation = z

@@ -1,4 +1,5 @@
 /** Runs the tests of a policy. Each test is a dry run whose whole result is compared with the expected one. */
+import { noQuota } from '../../model/quota.js';
 import { dashboardIdOf } from '../common/dashboard-id.js';
 import { ExpressionFault } from '../policy/expression.js';
 import { loadPolicyFile } from '../policy/load.js';
@@ -61,6 +62,7 @@ const expectedView = (policy: Policy, expected: Expectation): GrantView => {
       hideColumns: restrictions?.hideColumns ?? [],
       maskColumns: mapOf(restrictions?.maskColumns),
       isDisableMetricCreation: restrictions?.isDisableMetricCreation ?? false,
+      quota: restrictions?.quota ?? noQuota,
     },
   };
 };
@@ -70,7 +72,11 @@ const isSame = (left: Fact | undefined, right: Fact | undefined): boolean =>
 
 /** Returns the path of a field in a test file. */
 const pathOf = (name: string, fact: Fact | undefined): string =>
-  fact?.kind === 'allowed' || fact?.kind === 'hidden' || fact?.kind === 'masked' || name === 'shownFilters'
+  fact?.kind === 'allowed' ||
+  fact?.kind === 'hidden' ||
+  fact?.kind === 'masked' ||
+  fact?.kind === 'most' ||
+  name === 'shownFilters'
     ? `restrictions.${name}`
     : name;
 

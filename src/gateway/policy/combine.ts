@@ -17,6 +17,7 @@
  * | `hideDashboardFilters`, `hideMetrics`, `hideColumns` | union: hidden if one restriction hides it |
  * | `maskColumns` | the stricter mask, column by column; none for a hidden column |
  * | `isDisableMetricCreation` | true if one restriction says so |
+ * | `quota` | the smallest of each limit |
  *
  * A restriction applies to every granted dashboard and embed, whichever rule granted it. Overrides of a tenant are rules and
  * restrictions like the others; they may switch rules off, but no restriction. docs/reference/policies.md has the table for readers.
@@ -33,6 +34,7 @@ import {
   type GuestPermission,
   guestPermissionNames,
 } from '../../model/guest/grant.js';
+import { type Quota, type QuotaName, quotaNames, smallestQuota } from '../../model/quota.js';
 import { recordOf } from '../../model/record-of.js';
 import type { RestrictionRule, Rule } from './rules.js';
 
@@ -53,6 +55,7 @@ export type Restriction = {
   /** The mask by column. */
   readonly maskColumns: ReadonlyMap<string, string>;
   readonly isDisableMetricCreation: boolean;
+  readonly quota: Quota;
 };
 
 /** A restriction that matches this user, with its evaluated values. */
@@ -235,6 +238,8 @@ export type CombinedRestrictions = Readonly<Record<BoundField, ReadonlyMap<strin
   readonly maskColumns: ReadonlyMap<string, CombinedMask>;
   /** The restrictions that disable metric creation. */
   readonly isDisableMetricCreation: readonly AppliedRestriction[];
+  /** The smallest of each limit, with the restrictions that limit the same. */
+  readonly quota: ReadonlyMap<QuotaName, { readonly value: number; readonly from: readonly AppliedRestriction[] }>;
 };
 
 /** Returns the intersection of the values for each name. The names are sorted. */
@@ -287,6 +292,17 @@ const combineMasks = (
   return sortByKey(result);
 };
 
+const combineQuotas = (all: readonly AppliedRestriction[]): CombinedRestrictions['quota'] => {
+  const smallest = smallestQuota(all.map(({ restriction }) => restriction.quota));
+  return new Map(
+    quotaNames.flatMap((name) => {
+      const value = smallest[name];
+      const from = all.filter(({ restriction }) => restriction.quota[name] !== undefined);
+      return value === undefined ? [] : [[name, { value, from }] as const];
+    }),
+  );
+};
+
 export const combineRestrictions = (all: readonly AppliedRestriction[]): CombinedRestrictions => {
   const dashboardFilters = intersectField(all, 'dashboardFilters');
   const hideDashboardFilters = sortByKey(unite(all, ({ restriction }) => restriction.hideDashboardFilters));
@@ -301,6 +317,7 @@ export const combineRestrictions = (all: readonly AppliedRestriction[]): Combine
     hideColumns,
     maskColumns: combineMasks(all, hideColumns),
     isDisableMetricCreation: all.filter(({ restriction }) => restriction.isDisableMetricCreation),
+    quota: combineQuotas(all),
   };
 };
 
@@ -323,4 +340,5 @@ export const restrictionOf = (combined: CombinedRestrictions): Restriction => ({
   hideColumns: [...combined.hideColumns.keys()],
   maskColumns: new Map([...combined.maskColumns].map(([name, { value }]) => [name, value])),
   isDisableMetricCreation: combined.isDisableMetricCreation.length > 0,
+  quota: Object.fromEntries([...combined.quota].map(([name, { value }]) => [name, value])),
 });

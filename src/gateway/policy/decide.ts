@@ -158,6 +158,7 @@ const restrictionWith = ({ restrict }: RestrictionRule, valuesOf: ValuesOf): Res
   hideColumns: restrict.hideColumns,
   maskColumns: new Map(Object.entries(restrict.maskColumns)),
   isDisableMetricCreation: restrict.isDisableMetricCreation ?? false,
+  quota: restrict.quota,
 });
 
 /** Evaluates the values of a restriction. Throws ExpressionFault if one cannot be evaluated. */

@@ -2,6 +2,7 @@
 import type { FilterColumns } from '../../model/dashboard/embed.js';
 import { isAsStrict } from '../../model/datamart/masks.js';
 import type { AccessPermissions } from '../../model/guest/grant.js';
+import { isQuotaWithin } from '../../model/quota.js';
 import { type BoundValues, intersectBound } from './combine.js';
 import type { Grant } from './decide.js';
 import { sourceFields } from './source-names.js';
@@ -60,7 +61,8 @@ const isRestrictionSubset = ({ restriction: now }: Grant, { restriction: before 
   areValuesSubset(now.appFilters, before.appFilters) &&
   holdsAll(before.hideDashboardFilters, now.hideDashboardFilters) &&
   [...now.hideMetrics].every(([source, names]) => holdsAll(before.hideMetrics.get(source) ?? [], names)) &&
-  (before.isDisableMetricCreation || !now.isDisableMetricCreation);
+  (before.isDisableMetricCreation || !now.isDisableMetricCreation) &&
+  isQuotaWithin(before.quota, now.quota);
 
 /** Whether `before` is a subset of `now` in everything except the lifetime. */
 export const isGrantSubset = (before: Grant, now: Grant): boolean => {

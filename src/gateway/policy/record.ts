@@ -145,6 +145,14 @@ const recordRestrictions = (combined: CombinedRestrictions): readonly FieldRecor
       return contributor(rule, mask, mask === value);
     }),
   })),
+  ...[...combined.quota].map(([name, { value, from }]) => ({
+    field: `quota.${name}`,
+    value,
+    from: from.map(({ rule, restriction }) => {
+      const limit = restriction.quota[name] ?? null;
+      return contributor(rule, limit, limit === value);
+    }),
+  })),
   ...(combined.isDisableMetricCreation.length === 0
     ? []
     : [

@@ -12,6 +12,7 @@ import { presetNames } from '../../platform/config/presets.js';
 import { domainName } from '../../platform/config/settings.js';
 import { filterColumns, identifier } from '../../platform/http/interface/fields.js';
 import { accessSettings } from '../../service/embeds/contract/embeds.js';
+import { quota } from '../../service/guest-tokens/contract/guest-tokens.js';
 import { claimDeclarations } from './claim-schema.js';
 
 /**
@@ -210,6 +211,7 @@ const restrict = z
         `What is shown of a column, by schema.table.column: ${maskForms}. The restrictions themselves compare what is stored.`,
       ),
     isDisableMetricCreation: z.literal(true).optional().describe('The end user may not create metrics.'),
+    quota: quota.default({}).describe('How much the tenant may use. Of several limits the smallest applies.'),
     ...sourceNames,
   })
   .refine(

@@ -4,9 +4,11 @@
  */
 import type { Capability } from '../../model/capability.js';
 import { addedPermissions } from '../../model/guest/grant.js';
+import { hasQuota } from '../../model/quota.js';
 import { Refusal } from '../../model/refusal.js';
 import type { GuestTokenRequest } from '../../service/guest-tokens/contract/guest-tokens.js';
 import type { Session } from '../authenticate/signed-session.js';
+import type { Reason } from '../common/reasons.js';
 import type { Bound, BoundValues } from '../policy/combine.js';
 import { type Grant, undecided } from '../policy/decide.js';
 import type { ProvisionedDashboard } from '../provision/provision.js';
@@ -126,20 +128,37 @@ const listOf = async (embed: ShownEmbed, clientId: string, listMetrics: ListMetr
   }
 };
 
+/** Throws POLICY_UNDECIDED with the reason if the service lacks the capability. */
+const requireFor = async (
+  requireCapability: Asks['requireCapability'],
+  name: Capability,
+  reason: Reason<'POLICY_UNDECIDED'>,
+): Promise<void> => {
+  try {
+    await requireCapability(name);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'NOT_SUPPORTED') throw error;
+    throw undecided(reason, error);
+  }
+};
+
 /** Throws POLICY_UNDECIDED if the service does not know rules for columns: without them, it would show what they hide. */
 const columnParams = async ({ requireCapability }: Pick<Asks, 'requireCapability'>, grant: Grant): Promise<Params> => {
   const { hideColumns, maskColumns } = grant.restriction;
   if (hideColumns.length + maskColumns.size === 0) return {};
-  try {
-    await requireCapability('column-rules');
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'NOT_SUPPORTED') throw error;
-    throw undecided('column-rules-unsupported', error);
-  }
+  await requireFor(requireCapability, 'column-rules', 'column-rules-unsupported');
   return {
     ...(hideColumns.length === 0 ? {} : { hideColumns: [...hideColumns] }),
     ...(maskColumns.size === 0 ? {} : { maskColumns: Object.fromEntries(maskColumns) }),
   };
+};
+
+/** Throws POLICY_UNDECIDED if the service does not count by quota: without it, the tenant would have no limit. */
+const quotaParams = async ({ requireCapability }: Pick<Asks, 'requireCapability'>, grant: Grant): Promise<Params> => {
+  const { quota } = grant.restriction;
+  if (!hasQuota(quota)) return {};
+  await requireFor(requireCapability, 'quotas', 'quota-unsupported');
+  return { quota: { ...quota } };
 };
 
 type Asks = Pick<Capabilities, 'supports' | 'requireCapability'>;
@@ -180,6 +199,7 @@ export const guestRequestOf = async (
       ...dashboardParams(shown, grant),
       ...metricParams(listed, grant),
       ...(await columnParams(capabilities, grant)),
+      ...(await quotaParams(capabilities, grant)),
       userIdentifier: session.userIdentifier,
       ...(grant.timezone === null ? {} : { timezone: grant.timezone }),
       ...accessParams(grant),

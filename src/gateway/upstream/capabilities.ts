@@ -149,6 +149,12 @@ const capabilityTable: Readonly<Record<Capability, Entry>> = {
     does: 'hide and mask columns',
     reason: 'A guest token of the interface restricts rows, not columns.',
   },
+  quotas: {
+    operation: createGuestToken,
+    param: 'quota',
+    does: 'limit what a tenant uses',
+    reason: 'A guest token of the interface has no limit.',
+  },
 };
 
 export type Capabilities = {

@@ -2,6 +2,7 @@ import type { Capability } from '../capability.js';
 import type { FilterColumns } from '../dashboard/embed.js';
 import type { ColumnRules } from '../datamart/column-rules.js';
 import type { FilterValue } from '../filter/filter.js';
+import type { Quota } from '../quota.js';
 import { namesOf } from '../record-of.js';
 
 /**
@@ -33,6 +34,7 @@ export type GuestGrant = {
    * a name is not opened, since the restrictions do not apply to it. Undefined in tokens of earlier releases.
    */
   readonly pinnedDashboards?: readonly PinnedDashboard[] | undefined;
+  readonly quota: Quota;
   readonly accessPermissions: AccessPermissions;
   readonly permissions: GuestPermissions;
   readonly createdAt: Date;

@@ -27,6 +27,7 @@ import { type Misfit, misfitsOf } from '../../model/guest/restriction-misfit.js'
 import { shownDefinition } from '../../model/guest/shown-columns.js';
 import type { Clock } from '../../model/ports.js';
 import type { Engine, MetricQuestion, RequestSignal } from '../../model/query/engine.js';
+import { noQuota } from '../../model/quota.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
 import { findEmbed, findSource, type Opened, withOpenFilters } from '../embeds/lookup.js';
@@ -119,6 +120,7 @@ const grantOf = (
     hideDashboardFilters,
     hideDashboardMetrics: metricIds.length === 0 ? [] : [{ dashboardId: dashboard.id, metricIds }],
     columnRules: { hideColumns, maskColumns },
+    quota: noQuota,
     ...{ epoch: 'none' as Epoch, revision: null },
   };
 };

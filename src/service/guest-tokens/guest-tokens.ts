@@ -13,6 +13,7 @@ import type {
   MetricValues,
 } from '../../model/guest/grant.js';
 import type { Clock, Ids, Tokens } from '../../model/ports.js';
+import { noQuota, type Quota } from '../../model/quota.js';
 import { Refusal } from '../../model/refusal.js';
 import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { loadSourceScope, type NamedSource } from '../embeds/source.js';
@@ -43,6 +44,7 @@ export type CreateGuestToken = {
           | undefined;
         readonly hideColumns?: readonly string[] | undefined;
         readonly maskColumns?: Readonly<Record<string, string>> | undefined;
+        readonly quota?: Quota | undefined;
         readonly userIdentifier?: string | undefined;
         readonly timezone?: string | undefined;
         readonly accessPermissions?: AccessPermissions | undefined;
@@ -113,6 +115,7 @@ const grantOf = async (
     hideDashboardMetrics,
     columnRules: await checkColumnRules(scope, scope.sources, rulesOf(command)),
     pinnedDashboards: await pinDashboards(scope, restrictions),
+    quota: params.quota ?? noQuota,
     accessPermissions: params.accessPermissions ?? {},
     permissions,
     createdAt: moment.now,

@@ -4,6 +4,7 @@ import type { ListedGuestToken } from '../../model/credentials.js';
 import { noColumnRules } from '../../model/datamart/column-rules.js';
 import type { GuestGrant } from '../../model/guest/grant.js';
 import type { Page } from '../../model/page.js';
+import { noQuota } from '../../model/quota.js';
 import { mapItems, type Slices } from '../../model/slices.js';
 import { createLru } from '../../platform/work/lru.js';
 import { wasErasedSince } from './clients.js';
@@ -32,6 +33,7 @@ const decode = (row: FoundRow): Found => ({
   // Grants of earlier versions lack these fields.
   datasourceId: row.grants.datasourceId ?? null,
   columnRules: row.grants.columnRules ?? noColumnRules,
+  quota: row.grants.quota ?? noQuota,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   epoch: row.client_epoch,

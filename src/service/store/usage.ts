@@ -157,11 +157,45 @@ const age = (db: Kysely<Tables>, { days, end }: { readonly days: Date; readonly 
     await sql`delete from guestlist.usage_writers where at < now() - interval '1 day'`.execute(transaction);
   });
 
+type OfTenant = { readonly dataAppId: string; readonly clientId: string | null };
+
+const ofTenant = ({ dataAppId, clientId }: OfTenant) =>
+  sql`data_app_id = ${dataAppId} and client_id = ${clientId ?? ''}`;
+
+type Spent = { readonly sourceQueries: number; readonly exports: number };
+
+const spent = async (
+  db: Kysely<Tables>,
+  { from, to, ...of }: OfTenant & { readonly from: Date; readonly to: Date },
+): Promise<Spent> => {
+  const { rows } = await sql<Spent>`
+    select coalesce(sum(source_queries), 0)::float8 as "sourceQueries", coalesce(sum(exports), 0)::float8 as exports
+    from guestlist.usage where ${ofTenant(of)} and at >= ${from} and at < ${to}`.execute(db);
+  return rows[0] ?? { sourceQueries: 0, exports: 0 };
+};
+
+type AskedSeats = OfTenant & { readonly from: Date; readonly person: string; readonly without: readonly string[] };
+type Seats = { readonly hasSeat: boolean; readonly taken: number };
+
+const seats = async (db: Kysely<Tables>, { from, person, without, ...of }: AskedSeats): Promise<Seats> => {
+  const { rows } = await sql<Seats>`
+    select coalesce(bool_or(person = ${person}), false) as "hasSeat",
+      (count(distinct person) filter (where not (person = any(${[...without]}::text[]))))::float8 as taken
+    from guestlist.usage
+    where ${ofTenant(of)} and at >= ${from} and person <> ''
+      and source_queries + kept_answers + failed_answers > 0`.execute(db);
+  return rows[0] ?? { hasSeat: false, taken: 0 };
+};
+
 export const createUsageStore = (db: Kysely<Tables>) => ({
   /** Adds the sums, once for each batch. A tenant that was erased meanwhile is not named. */
   add: (batch: UsageBatch) => add(db, batch),
   /** Returns the sums of the time, the earliest first, and those who asked most first. */
   read: (question: UsageQuestion) => read(db, question),
+  /** Returns what one tenant has used in the time. */
+  spent: (of: OfTenant & { readonly from: Date; readonly to: Date }) => spent(db, of),
+  /** Whether the user has seen answers since then, and how many users have, but for those of `without`. */
+  seats: (asked: AskedSeats) => seats(db, asked),
   age: (limits: { readonly days: Date; readonly end: Date }) => age(db, limits),
 });
 

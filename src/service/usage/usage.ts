@@ -5,7 +5,7 @@
 import { handled } from '../../model/handled.js';
 import type { Log } from '../../model/log-events.js';
 import type { Clock, Ids, Tag } from '../../model/ports.js';
-import { type CountUse, type UsageCounts, usageNames } from '../../model/usage.js';
+import { type CountUse, type KeepQuota, type UsageCounts, type UsedBy, usageNames } from '../../model/usage.js';
 import type { Store } from '../store/store.js';
 import type { UsageBatch, UsageSum } from '../store/usage.js';
 
@@ -60,6 +60,7 @@ type Deps = {
   readonly ids: Ids;
   readonly tag: Tag;
   readonly log: Pick<Log, 'warn'>;
+  readonly keepQuota: KeepQuota;
 };
 
 export type UsageCounter = CountUse & {
@@ -70,7 +71,7 @@ export type UsageCounter = CountUse & {
 };
 
 /** The pseudonym of a user of one tenant. It is the same in all replicas, and needs the installation's key. */
-const personOf = async (tag: Tag, { dataAppId, clientId, userIdentifier }: Noted): Promise<string> =>
+const personOf = async (tag: Tag, { dataAppId, clientId, userIdentifier }: UsedBy): Promise<string> =>
   userIdentifier === null ? '' : (await tag(['usage', dataAppId, clientId, userIdentifier])).slice(0, 16);
 
 export type UsageTimes = {
@@ -129,12 +130,19 @@ const sharingRuns = (work: () => Promise<void>): (() => Promise<void>) => {
 };
 
 export const createUsageCounter = (deps: Deps, times: UsageTimes): UsageCounter => {
-  const { store, clock, log } = deps;
+  const { store, clock, tag, log, keepQuota } = deps;
   const { add, write } = createWriter(deps);
   const flush = sharingRuns(write);
+  const personOfUser = (by: UsedBy) => personOf(tag, by);
+  const { note, hold, seat } = keepQuota({ usage: store.usage, clock, flush, personOf: personOfUser });
   return {
-    add,
+    add: (of, counts) => {
+      add(of, counts);
+      note(of, counts);
+    },
     stored: flush,
+    hold,
+    seat,
     flush,
     age: async () => {
       const nowMs = clock.now().getTime();

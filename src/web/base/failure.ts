@@ -15,6 +15,8 @@ export const failureText = (error: unknown, text: Text): string => {
       return text('The service’s answer can’t be read.');
     case 'PART_MISSING':
       return text('A part of the page could not be loaded.');
+    case 'QUOTA_REACHED':
+      return text('Your organization has used what its plan allows. More is possible later.');
     case 'UNEXPECTED':
       return text('Something went wrong on this page.');
     default:

@@ -54,6 +54,7 @@ const guestCaller: GuestCaller = {
     hideDashboardFilters: [],
     columnRules: { hideColumns: [], maskColumns: {} },
     hideDashboardMetrics: [],
+    quota: {},
     accessPermissions: {},
     permissions: {},
     createdAt: when,

@@ -55,7 +55,8 @@ export const specification: Readonly<Record<string, Expected>> = {
       ${under('params.accessPermissions', 'isAllowEndUserMetricFilter metricFilterColumns metricFilterColumns.tableName! metricFilterColumns.columns!')}
       ${under('params.accessPermissions', 'isAllowDashboardFilterNameChange isAllowMetricFilterNameChange')}
       ${under('permissions', 'isEnableArchiveMetrics isEnableManageMetrics isEnableCreateDashboardView isEnableMetricUpdation isEnableCustomizeLayout isEnableUnderlyingData isEnableDownloadMetrics isShowSideBar isShowDashboardName isDisableMetricCreation')}`,
-    additions: 'permissions.isEnableCreateDashboard params.hideColumns params.maskColumns',
+    additions:
+      'permissions.isEnableCreateDashboard params.hideColumns params.maskColumns params.quota params.quota.queriesPerDay params.quota.exportsPerDay params.quota.seats',
     errors: {
       AUTHENTICATION_ERROR: 401,
       CLIENT_ID_ERROR: 400,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../../../model/guest/caller.js';
 import type { Code } from '../../../model/refusal.js';
 import type { Slices } from '../../../model/slices.js';
-import type { Callable, Encoded, Reads, ToolWords } from './callable.js';
+import { type Callable, type Encoded, needsData, type Reads, type ToolWords } from './callable.js';
 
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
 export type Credential = keyof CallerByCredential;
@@ -164,6 +164,9 @@ export type HandlersOf<Operations> = { readonly [Name in keyof Operations]: Hand
 /** Codes that every operation may answer. */
 const commonErrors = { INVALID_REQUEST_BODY: 400, RATE_LIMITED: 429, INTERNAL_SERVER_ERROR: 500 } as const;
 
+/** Of what a guest's token limits. */
+const quotaErrors = { QUOTA_REACHED: 403 } as const;
+
 /** What a declaration leaves out is derived from the rest. */
 type Defined<O> = Omit<O, 'contentType' | 'isChange' | 'tool'> & {
   readonly contentType?: ContentType;
@@ -190,13 +193,14 @@ export const operation = <
   const { roles, reads, bindings, summary, description = summary } = definition;
   const isChange = !readsOnly && bindings.some(({ method }) => method !== 'GET');
   const isForOperators = roles !== undefined && !isChange && reads !== 'rows' && contentType === 'application/json';
+  const mayReachQuota = needsData(reads) && definition.credentials.includes('guestToken');
   const isDestructive = bindings.some(({ method }) => method === 'DELETE');
   const words = { title: summary, description, isDestructive, ...tool };
   return {
     ...definition,
     ...{ contentType, isChange },
     ...(tool !== undefined || isForOperators ? { tool: words } : {}),
-    errors: { ...commonErrors, ...definition.errors },
+    errors: { ...commonErrors, ...(mayReachQuota ? quotaErrors : {}), ...definition.errors },
   } as Operation<Name, Credentials, Input, Output, Result, Read>;
 };
 

@@ -12,10 +12,18 @@ import type { Caller } from '../../../model/guest/caller.js';
 import { RestrictionMisfit } from '../../../model/guest/restriction-misfit.js';
 import { isRecord } from '../../../model/is-record.js';
 import type { Log } from '../../../model/log-events.js';
+import { noQuota, type Quota } from '../../../model/quota.js';
 import type { Reason } from '../../../model/reasons.js';
 import { Refusal } from '../../../model/refusal.js';
 import { anyOf } from '../../../model/signals.js';
-import { type CountUse, noUse, type RequestUse, type UsedBy, type UsedOn } from '../../../model/usage.js';
+import {
+  type CountUse,
+  type HeldName,
+  noUse,
+  type RequestUse,
+  type UsedBy,
+  type UsedOn,
+} from '../../../model/usage.js';
 import { inSpan, type OpenSpan, type RemoteTrace } from '../../traces/trace.js';
 import { breathe } from '../../work/breathe.js';
 import { needsData } from '../interface/callable.js';
@@ -391,12 +399,29 @@ const usedBy = (caller: Caller, input: unknown): UsedBy | null => {
   return { dataAppId: caller.dataAppId, clientId: fieldOf(input, 'clientId'), userIdentifier };
 };
 
-const useOf = ({ add, stored }: CountUse, caller: Caller, input: unknown): RequestUse => ({
+/** Somebody who looks in Studio is counted, and never limited. */
+const quotaOf = (caller: Caller): Quota =>
+  caller.kind === 'guest' && caller.isView !== true && caller.author === undefined ? caller.grant.quota : noQuota;
+
+const held = async ({ hold }: CountUse, caller: Caller, input: unknown, name: HeldName): Promise<() => void> => {
+  const by = usedBy(caller, input);
+  return by === null ? () => {} : hold(by, name, quotaOf(caller));
+};
+
+/** Throws QUOTA_REACHED. */
+const seated = async ({ seat }: CountUse, caller: Caller, input: unknown): Promise<void> => {
+  const by = usedBy(caller, input);
+  if (by !== null) await seat(by, quotaOf(caller));
+};
+
+const useOf = (counting: CountUse, caller: Caller, input: unknown): RequestUse => ({
   add: (on, counts) => {
     const by = usedBy(caller, input);
-    if (by !== null) add({ ...by, ...on }, counts);
+    if (by !== null) counting.add({ ...by, ...on }, counts);
   },
-  stored,
+  stored: counting.stored,
+  hold: (name) => held(counting, caller, input, name),
+  seat: () => seated(counting, caller, input),
 });
 
 type CountedFor = { readonly use: RequestUse; readonly requestId: string; readonly signal: AbortSignal };
@@ -416,12 +441,18 @@ const counted = async <R>(
   of: CountedFor,
   call: (signal: AbortSignal) => Promise<R>,
 ): Promise<R> => {
-  const result = await call(needsData(reads) ? ownSignal(of) : of.signal);
-  if (counts === undefined) return result;
-  of.use.add(placeOf(input), { [counts]: 1 });
-  // A kill must not lose what is billed.
-  await of.use.stored();
-  return result;
+  if (needsData(reads)) await of.use.seat();
+  const done = counts === 'exports' ? await of.use.hold(counts) : () => {};
+  try {
+    const result = await call(needsData(reads) ? ownSignal(of) : of.signal);
+    if (counts === undefined) return result;
+    of.use.add(placeOf(input), { [counts]: 1 });
+    // A kill must not lose what is billed.
+    await of.use.stored();
+    return result;
+  } finally {
+    done();
+  }
 };
 
 /** The path is the template: the ids in it may name a tenant. */

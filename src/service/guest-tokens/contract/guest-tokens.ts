@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { maskForms, maskPattern } from '../../../model/datamart/masks.js';
 import { accessColumns, accessSwitches, guestPermissionNames } from '../../../model/guest/grant.js';
+import { quotaNames, quotaParts } from '../../../model/quota.js';
 import { recordOf } from '../../../model/record-of.js';
 import { filterColumns, filterValues, identifier, limits, list } from '../../../platform/http/interface/fields.js';
 import { firstFaultRecord } from '../../../platform/http/interface/first-fault.js';
@@ -34,6 +35,11 @@ export const masks = firstFaultRecord(columnPath, z.string().max(20).regex(maskP
   `at most ${limits.properties} columns`,
 );
 
+/** What a plan limits. */
+export const quota = z.strictObject(
+  recordOf(quotaNames, (name) => z.number().int().min(0).max(1_000_000_000).optional().describe(quotaParts[name])),
+);
+
 const params = z.strictObject({
   allowedEmbeds: list(identifier)
     .optional()
@@ -59,6 +65,7 @@ const params = z.strictObject({
     .describe(
       `What this token reads of a column, by \`schema.table.column\`: ${maskForms}. The token’s own filters and RLS settings compare the stored values.`,
     ),
+  quota: quota.optional().describe('How much the tenant may use. Beyond, answers are refused with QUOTA_REACHED.'),
   userIdentifier: identifier.optional().describe('The logged-in end user. Enables private and published metrics.'),
   timezone: identifier.optional().describe('IANA name. Queries use this timezone.'),
   accessPermissions: accessPermissions.optional().describe('These take precedence over the embed’s access settings.'),

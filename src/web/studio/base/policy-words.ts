@@ -69,6 +69,12 @@ const opened = (fields: readonly Field[]): string => {
   return listed(parts) || 'adds permissions';
 };
 
+const quotaWords: Readonly<Record<string, string>> = {
+  queriesPerDay: 'questions of the tenant a day',
+  exportsPerDay: 'files of the tenant a day',
+  seats: 'users of the tenant a month',
+};
+
 const narrowed = (fields: readonly Field[]): string => {
   const parts = fields.flatMap((one) => {
     const [kind = '', ...rest] = one.field.split('.');
@@ -81,6 +87,7 @@ const narrowed = (fields: readonly Field[]): string => {
           : `shows only rows whose ${quoted(what)} is ${listed(values)}`,
       ];
     if (/^hide/.test(kind)) return [`hides ${listed(values)}`];
+    if (kind === 'quota') return [`allows ${quotaWords[what] ?? quoted(what)}: at most ${one.value}`];
     return kind === 'maskColumns' ? [`masks ${quoted(what)}`] : [];
   });
   return listed(parts) || 'applies';
