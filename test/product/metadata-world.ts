@@ -17,7 +17,7 @@ const common = [
   // A large row, and a template that copies refer to.
   `insert into guestlist.dashboards (id, external_dashboard_id, workspace_id, name, layout, grid_margin, filters,
      is_allow_private_metrics_by_default)
-   values ('zzz-template', 'template', 'bulk', ${awkward}, '[]', '{}', jsonb_build_array(repeat('large row ', 300000)), true)`,
+   values ('zzz-template', 'template', 'bulk', ${awkward}, '[]', '{}', jsonb_build_array(repeat('large row ', 10000)), true)`,
   `select nextval('guestlist_gateway.fences') from generate_series(1, 41)`,
 ];
 

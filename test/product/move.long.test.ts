@@ -2,17 +2,17 @@
  * `guestlist move` with many tenants: killed again and again, with a target that goes away or is full; then the product
  * starts on the target and answers what it answered before.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { migrateAll } from '../suites/metadata.js';
-import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { isPostgresThere } from '../suites/postgres.js';
 import { mountSmallDisk } from '../suites/small-disk.js';
 import { expectSame, issueAll } from './callers.js';
 import { login, manager } from './guest.js';
+import { fillFolder, makeFolder, makeServer, runAt } from './installations.js';
 import { addTenants } from './metadata-world.js';
 import { contentAt, killOften, on, runMove } from './moving.js';
 import { runToEnd, startProduct } from './product.js';
@@ -21,18 +21,6 @@ const tenants = Number(process.env.MOVE_TENANTS ?? '10000');
 const kills = Number(process.env.MOVE_KILLS ?? '6');
 const minutes = 60_000;
 
-const makeFolder = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'guestlist-move-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-};
-const makeServer = async (): Promise<string> => {
-  const { url, drop } = await createOwnDatabase();
-  onTestFinished(drop);
-  // The embedded database changes globals that the server's driver reads while it loads.
-  await on(url, async () => undefined);
-  return url;
-};
 const removeDatabase = async (folder: string): Promise<void> => {
   await rm(join(folder, 'metadata'), { recursive: true });
   await rm(join(folder, 'metadata.mark'), { force: true });
@@ -128,5 +116,27 @@ describe.skipIf(!(await isPostgresThere()))('a target that fails', { timeout: 10
     expect([failed.code, failed.output]).toEqual([1, expect.stringContaining('guestlist: ')]);
     expect(await contentAt(server)).toEqual(before);
     await on(server, (database) => sql`update guestlist.data_apps set name = 'still'`.execute(database.connect()));
+  });
+});
+
+describe.skipIf(!(await isPostgresThere()))('places in use', () => {
+  it('are refused by a move: a database that other sessions have open, and a folder of a process', async () => {
+    const [folder, from, to] = [await makeFolder(), await makeServer(), await makeServer()];
+    await on(from, async (database) => {
+      await migrateAll(database);
+      await addTenants(database, 20);
+    });
+    for (const used of [from, to]) {
+      const refused = await on(used, () => runAt({ folder }, ['move', '--from', from, '--to', to]));
+      expect(refused).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/in use by other sessions.*Stop every Guestlist/),
+      });
+    }
+    expect((await runAt({ folder }, ['move', '--from', from, '--to', to])).code).toBe(0);
+    const next = await makeServer();
+    await fillFolder(folder);
+    const used = await on(folder, () => runAt({ folder }, ['move', '--to', next]));
+    expect(used).toMatchObject({ code: 1, err: expect.stringContaining('is in use by process') });
   });
 });
