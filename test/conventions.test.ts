@@ -433,6 +433,19 @@ describe('the package', () => {
     expect(packages.filter(([, entry]) => entry.resolved !== undefined).map(([name]) => name)).toEqual([]);
   });
 
+  test('a package that only builds the pages is none of those that are installed with the product', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const named = sources
+      .filter(({ folder }) => folder !== 'web')
+      .flatMap(({ text }) =>
+        [...text.matchAll(/(?:from |import\(|resolve\()'([^'.][^']*)'/g)].map(([, name = '']) => name),
+      );
+    // The typed commander takes it as its peer.
+    const ofServer = (name: string): boolean =>
+      name === 'commander' || named.some((one) => one === name || one.startsWith(`${name}/`));
+    expect(Object.keys(dependencies).filter((name) => !ofServer(name))).toEqual([]);
+  });
+
   test('versions of dependencies are pinned', () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const loose = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(

@@ -207,6 +207,26 @@ describe('chart', () => {
     expect(check({ ...minimum, image, env: { GUESTLIST_USER_PER_MINUTE: '600' } })).toEqual([]);
   });
 
+  test('an autoscaler has no less than one pod, and waits are whole milliseconds', () => {
+    const image = { ...values.image, ...minimum.image };
+    const autoscaling = (given: object) =>
+      check({ ...minimum, image, autoscaling: { ...values.autoscaling, ...given } });
+    expect(autoscaling({ enabled: true, queueWaitMilliseconds: 250 })).toEqual([]);
+    for (const wrong of [{ minReplicas: 0 }, { cpuPercent: 101 }, { queueWaitMilliseconds: -1 }, { more: 1 }])
+      expect(autoscaling(wrong), JSON.stringify(wrong)).not.toEqual([]);
+  });
+
+  test('pods spread over zones and nodes, and the autoscaler reads the metric that the rules record', () => {
+    expect([...deployment.matchAll(/topologyKey: (\S+)/g)].map(([, key]) => key)).toEqual([
+      'topology.kubernetes.io/zone',
+      'kubernetes.io/hostname',
+    ]);
+    const asked = read('deploy/chart/templates/horizontalpodautoscaler.yaml').match(/name: (guestlist_query\w+)/)?.[1];
+    expect(read('docs/how-to/deploy.md')).toContain(`as: "${asked}"`);
+    expect(read('docs/how-to/deploy.md')).toContain('guestlist:query_wait_seconds:p95');
+    expect(read('deploy/monitoring/alerts.yaml')).toContain('record: guestlist:query_wait_seconds:p95');
+  });
+
   test('sets only variables that the product reads, and secrets only from the Secret', () => {
     const named = [...deployment.matchAll(/- name: ([A-Z_]+)\n\s+(value:|valueFrom:\n\s+secretKeyRef:)(.*)/g)];
     expect(named).toHaveLength(10);
@@ -291,6 +311,18 @@ describe.skipIf(helm === undefined)('chart, rendered by Helm', () => {
       { ports: [{ port: 'http', protocol: 'TCP' }] },
       { ports: [{ port: 'management', protocol: 'TCP' }], from: [peer] },
     ]);
+  });
+
+  test('with autoscaling the number of pods is the autoscaler’s, which may look at the wait for databases', () => {
+    const given = { ...minimum, autoscaling: { enabled: true, maxReplicas: 9, queueWaitMilliseconds: 500 } };
+    expect(find(given, 'Deployment')?.spec).not.toHaveProperty('replicas');
+    expect(find(minimum, 'Deployment')?.spec).toHaveProperty('replicas', 2);
+    expect(find(given, 'HorizontalPodAutoscaler')?.spec).toMatchObject({
+      ...{ minReplicas: 2, maxReplicas: 9 },
+      metrics: [{ type: 'Resource' }, { type: 'External', external: { target: { value: '500m' } } }],
+    });
+    const byCpu = { ...minimum, autoscaling: { enabled: true } };
+    expect(find(byCpu, 'HorizontalPodAutoscaler')?.spec.metrics).toHaveLength(1);
   });
 
   test('a changed file replaces the pods, and every optional value has its place', () => {
