@@ -7,7 +7,7 @@ const clients = (count) =>
   `(select 'T' || lpad(n::text, 6, '0') as c from generate_series(1, ${count}) as n) as clients`;
 
 /** Copies of the dashboard `delays--LAX` with its metrics, one for each client, and what the gateway's ledger knows of them. */
-const copyTenants = async (db, count) => {
+export const copyTenants = async (db, count) => {
   const mark = `regexp_replace(layout::text, '"metricId": "([^"]+)"', '"metricId": "\\1~' || c || '"', 'g')::jsonb`;
   const board = `(select id from guestlist.dashboards where external_dashboard_id = 'delays--LAX')`;
   await db.exec(`

@@ -7,6 +7,7 @@ const benches = {
   floods: './floods.mjs',
   lists: './lists.mjs',
   'whole-list': './whole-list.mjs',
+  'many-tenants': './many-tenants.mjs',
   drafts: './drafts.mjs',
   'first-hour': './first-hour.mjs',
   page: './page.mjs',
