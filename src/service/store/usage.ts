@@ -57,10 +57,27 @@ const groupColumns: Readonly<Record<UsageGroup, { readonly field: keyof UsageRow
   metric: { field: 'metricId', column: 'metric_id' },
 };
 
-const read = async (
-  db: Kysely<Tables>,
-  { from, to, step, by, dataAppId, clientId, limit }: UsageQuestion,
-): Promise<readonly UsageRow[]> => {
+/** Each data app of which something is counted, also one that was deleted. Few, and each is found by the index. */
+const countedApps = sql`
+  with recursive apps as (
+    select min(data_app_id) as id from guestlist.usage
+    union all
+    select (select min(data_app_id) from guestlist.usage where data_app_id > apps.id) from apps where apps.id is not null
+  ) select id from apps where id is not null`;
+
+/** The data app stands first in the index: without one, a tenant's rows are looked for in each. */
+const askedRows = ({ from, to, dataAppId, clientId }: UsageQuestion): RawBuilder<unknown> => {
+  const app = dataAppId === undefined ? sql`data_app_id in (${countedApps})` : sql`data_app_id = ${dataAppId}`;
+  const conditions = [
+    sql`at >= ${from} and at < ${to}`,
+    ...(dataAppId === undefined && clientId === undefined ? [] : [app]),
+    ...(clientId === undefined ? [] : [sql`client_id = ${clientId}`]),
+  ];
+  return sql.join(conditions, sql` and `);
+};
+
+const read = async (db: Kysely<Tables>, question: UsageQuestion): Promise<readonly UsageRow[]> => {
+  const { step, by, limit } = question;
   const at = step === null ? sql`null::timestamptz` : sql`date_trunc(${sql.lit(step)}, at, 'UTC')`;
   const groups = by.map((name) => groupColumns[name]);
   const fields = groups.map(({ field, column }) => sql`nullif(${sql.ref(column)}, '') as ${sql.ref(field)}`);
@@ -69,9 +86,7 @@ const read = async (
     select ${sql.join([sql`${at} as at`, ...fields, ...sums])},
       count(distinct person) filter (where person <> '' and (mints > 0 or logins > 0))::float8 as users
     from guestlist.usage
-    where at >= ${from} and at < ${to}
-      and (${dataAppId ?? null}::text is null or data_app_id = ${dataAppId ?? null})
-      and (${clientId ?? null}::text is null or client_id = ${clientId ?? null})
+    where ${askedRows(question)}
     group by ${sql.join([sql`1`, ...groups.map((_, index) => sql.lit(index + 2))])}
     order by 1, sum(source_queries + kept_answers) desc, ${sql.join([sql`1`, ...groups.map((_, index) => sql.lit(index + 2))])}
     limit ${limit}`.execute(db);
