@@ -16,6 +16,7 @@ const titles: Readonly<Record<DatasourceType, string>> = {
   POSTGRES: 'PostgreSQL',
   MYSQL: 'MySQL and MariaDB',
   CLICKHOUSE: 'ClickHouse',
+  SQLITE: 'SQLite',
 };
 
 const holds: Readonly<Record<ValueKind, string>> = {
@@ -96,6 +97,10 @@ const notes: Readonly<Record<DatasourceType, string>> = {
   MYSQL: `A \`tinyint(1)\` holds numbers, unless the datamart says \`isBoolean: true\` of it; datamarts of earlier
 releases keep their booleans. A date whose month or day is zero is no date, so it is NULL.`,
   CLICKHOUSE: `\`Nullable\`, \`LowCardinality\` and \`SimpleAggregateFunction\` have the type that they wrap.`,
+  SQLITE: `A column is read as its declared type says, and a value of another type in it is NULL.
+\`DECIMAL(p,s)\` of up to 15 digits is exact; longer ones are floats, since SQLite has no decimals.
+A time is text (ISO 8601, in UTC or with an offset), seconds or milliseconds since 1970, or a
+Julian day, and is read to the millisecond. A number of 100,000,000,000 or more is milliseconds.`,
 };
 
 export const renderTypesPage = (): string => {

@@ -347,7 +347,9 @@ const explained =
   ({ databases, limits }: Parts, question: CacheKeyParts['question'], { sql, parameters }: Statement) =>
   async (): Promise<string> => {
     const ask = (database: Database) =>
-      database.run({ sql: `EXPLAIN ${sql}`, parameters }, question.tenant, { maxBytes: limits.answerBytes });
+      database.run({ sql: `${database.dialect.explain ?? 'EXPLAIN'} ${sql}`, parameters }, question.tenant, {
+        maxBytes: limits.answerBytes,
+      });
     const { names, rows } = await databases.use(question.datasource, clientDatabaseOf(question), ask);
     // DuckDB names each plan in a column before it.
     const first = Math.max(0, names.indexOf('explain_value'));

@@ -11,7 +11,7 @@ import {
 } from './cache/result-cache.js';
 import type { Log } from './connections/database.js';
 import { usualLimits } from './connections/limits.js';
-import { connectionsPerFile } from './databases/duckdb/database.js';
+import { kinds } from './databases/kinds.js';
 import { createFairQueues, type QueueLimits } from './run/fair-queue.js';
 import type { RunResult } from './run/run.js';
 
@@ -95,7 +95,7 @@ const createLimits = ({ queue, ...options }: RowsOptions) => {
   const { maxConnectionsPerDatasource = usualLimits.maxConnectionsPerDatasource } = options;
   const { running: given, runningPerClient, ...rest }: QueueSettings = { ...usualLimits.queue, ...queue };
   return ({ datasourceType }: Pick<Datasource, 'datasourceType'>, kind: Kind): QueueLimits => {
-    const all = given ?? (datasourceType === 'DUCKDB' ? connectionsPerFile : maxConnectionsPerDatasource);
+    const all = given ?? kinds[datasourceType].connectionsPerFile ?? maxConnectionsPerDatasource;
     const running = kind === 'query' ? all : Math.max(1, Math.floor(all / 3));
     const ofOneClient = Math.min(running, runningPerClient ?? Math.ceil((running * 2) / 3));
     return { ...rest, running, runningPerClient: ofOneClient };

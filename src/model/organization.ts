@@ -20,16 +20,25 @@ export type Datasource = {
 export type DatasourceSummary = Pick<Datasource, 'id' | 'name' | 'syncedAt' | 'datasourceType'>;
 
 /** Connection settings. The operator configures which hosts and folders are allowed. */
-export type DatasourceConnection = DuckDbConnection | ServerConnection;
+export type DatasourceConnection = FileConnection | ServerConnection;
 
 /** Each type of server with the usual schema of tables that name none; null: the database is the schema. */
 export const usualSchemas = { POSTGRES: 'public', MYSQL: null, CLICKHOUSE: null } as const;
 
-export const datasourceTypes = ['DUCKDB', ...namesOf(usualSchemas)] as const;
+/** Each type of database that is a file, as it is called. */
+export const fileTypes = { DUCKDB: 'DuckDB', SQLITE: 'SQLite' } as const;
+
+export const datasourceTypes = [...namesOf(fileTypes), ...namesOf(usualSchemas)] as const;
 export type DatasourceType = (typeof datasourceTypes)[number];
 
 /** `path` is a file inside one of the configured folders. */
-export type DuckDbConnection = { readonly datasourceType: 'DUCKDB'; readonly path: string };
+export type FileConnection = { readonly datasourceType: keyof typeof fileTypes; readonly path: string };
+
+/** Whether the database is a file of this machine, without a server, a user or a password. */
+export const isFile = <Source extends { readonly datasourceType: DatasourceType }>(
+  source: Source,
+): source is Extract<Source, { readonly datasourceType: FileConnection['datasourceType'] }> =>
+  Object.hasOwn(fileTypes, source.datasourceType);
 
 /** MariaDB uses the type `MYSQL`. */
 export type ServerConnection = {

@@ -89,6 +89,7 @@ const ownReasons = [
   'datasource-without-login',
   'deleted-meanwhile',
   'drill',
+  'digest-missing',
   'duckdb-macro-hides-function',
   'embed-not-allowed',
   'embed-of-another-data-app',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { policyUses } from '../../src/cli/model/policy-uses.js';
-import type { Datasource } from '../../src/model/organization.js';
+import { type Datasource, isFile } from '../../src/model/organization.js';
 import { type Builder, createBuilder, findKinds } from '../engine/test-databases.js';
 import type { Place } from '../engine/world.js';
 import { basePolicy } from '../gateway/policies.js';
@@ -47,7 +47,7 @@ const alterations = (kind: 'POSTGRES' | 'MYSQL') => [
 ];
 
 const credentialsOf = (name: string, datasource: Datasource) => {
-  if (datasource.datasourceType === 'DUCKDB') throw new Error('a server is expected');
+  if (isFile(datasource)) throw new Error('a server is expected');
   const { host, port, username, password, database, isSsl } = datasource;
   // The test's own tables are in a schema of their own, where the database has schemas.
   const schema = datasource.datasourceType === 'POSTGRES' ? { schema: 'main' } : {};

@@ -14,7 +14,7 @@ import type { Condition } from '../../src/model/filter/filter.js';
 import type { AnswerColumn, Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { isTypeFault } from '../../src/model/query/engine.js';
 import { systemClock } from '../../src/platform/work/time.js';
-import { type Builder, createBuilder, findKinds } from './test-databases.js';
+import { type Builder, createBuilder, findKinds, hasSql } from './test-databases.js';
 import {
   at,
   byClients,
@@ -160,7 +160,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     }
   });
 
-  it('whole units are exact beyond the digits of a float', async () => {
+  it.runIf(kind !== 'SQLITE')('whole units are exact beyond the digits of a float', async () => {
     expect(String(await only(martOf(scaled), sums(), {}, 'b'))).toBe('900719925474099.31');
   });
 
@@ -212,7 +212,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(row?.map(plain)).toEqual([424.45]);
   });
 
-  it('expressions, custom columns and SQL read whole units', async () => {
+  it.runIf(hasSql(kind))('expressions, custom columns and SQL read whole units', async () => {
     const mart = martOf(scaled, [
       computed('doubled', 'total_cents * 2'),
       computed('revenue', 'sum(total_cents)', { isAggregate: true }),
@@ -237,7 +237,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(plain(await only(mart, sums(), { conditions: [above] }))).toBe(200);
   });
 
-  it('amounts of several currencies are refused with what to do', async () => {
+  it.runIf(hasSql(kind))('amounts of several currencies are refused with what to do', async () => {
     const mart = martOf(perRow, [computed('gross', 'total_cents + tax')]);
     const share = { kind: 'shareOfTotal', name: 'share', of: 'amount' } as const;
     const running = { kind: 'runningTotal', name: 'running', of: 'amount' } as const;
@@ -303,7 +303,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(plain(await only(mart, sums(), { conditions: [own] }))).toBe(223.45);
   });
 
-  it('SQL that names the currency keeps the amounts apart itself', async () => {
+  it.runIf(hasSql(kind))('SQL that names the currency keeps the amounts apart itself', async () => {
     const definition: MetricDefinition = {
       ...inSql('select o.currency as money, sum(o.total_cents) as amount from orders o group by o.currency', 'amount'),
       dimensions: [{ name: 'money' }],
@@ -324,7 +324,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(columns.every((column) => saidOf(column) === undefined)).toBe(true);
   });
 
-  it('columns of different currencies are not combined in one expression', async () => {
+  it.runIf(hasSql(kind))('columns of different currencies are not combined in one expression', async () => {
     const mart = martOf({ total_cents: { scale: 2, currency: 'EUR' }, tax: { currency: 'USD' } }, [
       computed('converted', 'total_cents + tax', { numbers: { currency: 'EUR' } }),
       computed('mixed', 'total_cents + tax'),
@@ -406,7 +406,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(columns.map(saidOf)).toEqual([undefined]);
   });
 
-  it('no random metric combines amounts of two currencies', async () => {
+  it.runIf(hasSql(kind))('no random metric combines amounts of two currencies', async () => {
     const mart = martOf(perRow, [computed('gross', 'total_cents + tax')]);
     const currencies = ['EUR', 'GBP', 'JPY'];
     const measure: fc.Arbitrary<Measure> = fc.oneof(

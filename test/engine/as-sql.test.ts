@@ -13,7 +13,7 @@ import { Refusal } from '../../src/model/refusal.js';
 import { areAlike } from '../isolation/judge.js';
 import { charts, definitionOf } from './chart-cases.js';
 import { columns, items, rows, mart as shop, type TableName } from './metrics.js';
-import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
+import { type Builder, createBuilder, findSqlKinds, type Kind } from './test-databases.js';
 import {
   byClients,
   columnRef,
@@ -85,9 +85,10 @@ const inSuite: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   POSTGRES: { equal: 32, ...refusedEverywhere, 'added rows': 2, timezone: 4 },
   MYSQL: { equal: 30, ...refusedEverywhere, 'added rows': 1, timezone: 3, percentiles: 3 },
   CLICKHOUSE: { equal: 32, ...refusedEverywhere, 'added rows': 2, timezone: 4 },
+  SQLITE: {},
 };
 
-describe.each(await findKinds())('on %s', (kind) => {
+describe.each(await findSqlKinds())('on %s', (kind) => {
   let builder: Builder;
   let place: Place;
   let engine: Engine;
@@ -338,7 +339,7 @@ const unsayable: readonly (readonly [string, VisualDefinition, RegExp])[] = [
   ['times of the reader', over({ dimensions: [by('orders.at', { grain: 'day' })] }), /own timezone/],
 ];
 
-describe.each(await findKinds())('for tenants, on %s', (kind) => {
+describe.each(await findSqlKinds())('for tenants, on %s', (kind) => {
   let builder: Builder;
   let place: Place;
   let engine: Engine;

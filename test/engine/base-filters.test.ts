@@ -6,7 +6,7 @@ import type { BaseFilter, Datamart, DatamartTable } from '../../src/model/datama
 import type { Condition } from '../../src/model/filter/filter.js';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { systemClock } from '../../src/platform/work/time.js';
-import { type Builder, createBuilder, findKinds } from './test-databases.js';
+import { type Builder, createBuilder, findSqlKinds } from './test-databases.js';
 import {
   byClients,
   columnRef,
@@ -80,7 +80,7 @@ const inSql = (sql: string): MetricDefinition => ({
   ...{ rlsVariables: [], sort: [], limit: null },
 });
 
-describe.each(await findKinds())('on %s', (kind) => {
+describe.each(await findSqlKinds())('on %s', (kind) => {
   let builder: Builder;
   let place: Place;
   let engine: Engine;

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Cell } from '../../src/model/query/engine.js';
 import { onClickHouse } from '../suites/clickhouse.js';
 import { onMysql } from '../suites/mysql.js';
+import { readSqlite } from '../suites/sqlite-file.js';
 import type { Kind } from './test-databases.js';
 import type { Place } from './world.js';
 
@@ -61,6 +62,21 @@ const clickHouse: Words = {
   percentile: (part, column, from) => `(select quantileExactInclusive(${part})(toFloat64(${column})) ${from})`,
 };
 
+const sqlite: Words = {
+  month: (date) => `strftime('%Y-%m-01', ${date})`,
+  quarter: (date) => `strftime('%Y-', ${date}) || printf('%02d', (strftime('%m', ${date}) - 1) / 3 * 3 + 1) || '-01'`,
+  year: (date) => `strftime('%Y-01-01', ${date})`,
+  moment: (date) => `strftime('%Y-%m-%dT%H:%M:%S', ${date})`,
+  real: (number) => `cast(${number} as real)`,
+  percentile: (
+    part,
+    column,
+    from,
+  ) => `(with v as (select ${column} as x, row_number() over (order by ${column} is null, ${column}) - 1 as r,
+    (count(${column}) over () - 1) * ${part} as at ${from})
+    select max(case when r = cast(at as int) then x end) + (at - cast(at as int)) * (coalesce(max(case when r = cast(at as int) + 1 then x end), 0) - max(case when r = cast(at as int) then x end)) from v)`,
+};
+
 /** Drivers return whole numbers and decimals as text or as numbers. No text in the test data looks like a number. */
 const cellOf = (value: unknown): Cell => {
   if (typeof value === 'bigint') return Number(value);
@@ -106,6 +122,10 @@ const connectPostgres = async (address: {
 
 export const connectByHand = async (kind: Kind, { datasource, schemaName }: Place): Promise<ByHand> => {
   if (datasource.datasourceType === 'DUCKDB') return connectDuckDb(datasource.path);
+  if (datasource.datasourceType === 'SQLITE') {
+    const { path } = datasource;
+    return { words: sqlite, run: async (sql) => cellsOf(readSqlite(path, sql)), close: async () => {} };
+  }
   if (datasource.datasourceType === 'POSTGRES') return connectPostgres(datasource);
   const close = async (): Promise<void> => {};
   if (kind === 'MYSQL') {

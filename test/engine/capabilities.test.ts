@@ -9,12 +9,14 @@ import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect
 import { duckDbDialect } from '../../src/engine/databases/duckdb/dialect.js';
 import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';
 import { postgresDialect } from '../../src/engine/databases/postgres/dialect.js';
+import { sqliteDialect } from '../../src/engine/databases/sqlite/dialect.js';
 import { assertHas, type Capability, capabilities } from '../../src/engine/dialect/capabilities.js';
 import type { Dialect } from '../../src/engine/dialect/dialect.js';
 import { refusalOf } from './world.js';
 
 const dialects: readonly Dialect[] = [
   duckDbDialect,
+  sqliteDialect,
   postgresDialect,
   createMysqlDialect({ isMariaDb: false }),
   createMysqlDialect({ isMariaDb: true }),

@@ -185,6 +185,17 @@ const unproven: Readonly<Record<string, readonly (readonly [string, readonly str
       ],
     ],
   ],
+  SQLITE: [
+    [
+      'a key of a part of the rows, and one of an expression',
+      [
+        'CREATE TABLE shops (client TEXT, code BIGINT, state TEXT)',
+        "CREATE UNIQUE INDEX of_some ON shops (code) WHERE state = 'CA'",
+        'CREATE UNIQUE INDEX of_an_expression ON shops (code, lower(state))',
+        "INSERT INTO shops VALUES ('a', 1, 'CA'), ('a', 1, 'NV')",
+      ],
+    ],
+  ],
   DUCKDB: [
     [
       'decimals beside a float',

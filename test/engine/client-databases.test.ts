@@ -1,5 +1,5 @@
 /** Clients that each have a database or a schema: on every engine, a client reads only its own. */
-import { basename } from 'node:path';
+import { parse } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogFor, clientDatabaseOf, databaseNameFor } from '../../src/engine/scope/client-database.js';
 import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
@@ -7,10 +7,10 @@ import type { Epoch } from '../../src/model/brand.js';
 import type { SqlDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
 import type { Datamart, DatamartTable } from '../../src/model/datamart/datamart.js';
 import { type ClientDatabase, type TenantScope, tenantScope } from '../../src/model/datamart/tenant.js';
-import type { Datasource } from '../../src/model/organization.js';
+import { type Datasource, isFile } from '../../src/model/organization.js';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { Refusal } from '../../src/model/refusal.js';
-import { type Builder, createBuilder, findKinds, type TableData, type Value } from './test-databases.js';
+import { type Builder, createBuilder, findSqlKinds, type TableData, type Value } from './test-databases.js';
 import { catalogOf, createLoggedEngine, datamart, type Place, refusalOf, table } from './world.js';
 
 const orders = (rows: readonly (readonly Value[])[]): TableData => ({
@@ -98,7 +98,7 @@ const questionOf = (datasource: Datasource, mart: Datamart, tenant: TenantScope)
   offset: 0,
 });
 
-const kinds = await findKinds();
+const kinds = await findSqlKinds();
 /** Whether one statement can read several databases of a server. */
 const hasDatabaseSchemas = (kind: string): boolean => kind === 'MYSQL' || kind === 'CLICKHOUSE';
 describe.each(kinds)('%s', (kind) => {
@@ -108,8 +108,7 @@ describe.each(kinds)('%s', (kind) => {
   let places: Record<Name, Place>;
   let bare: Place;
 
-  const idOf = ({ datasource: of }: Place): string =>
-    of.datasourceType === 'DUCKDB' ? basename(of.path, '.duckdb') : of.database;
+  const idOf = ({ datasource: of }: Place): string => (isFile(of) ? parse(of.path).name : of.database);
   const sums = async (mart: Datamart, tenant: TenantScope): Promise<Record<string, number>> => {
     const { rows } = await engine.query(questionOf(datasource, mart, tenant));
     return Object.fromEntries(rows.map(({ state, sum }) => [String(state), Number(sum)]));

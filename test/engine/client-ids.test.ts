@@ -43,6 +43,11 @@ const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
     ['a dictionary', 'LowCardinality(Nullable(String))'],
     ['filled up with NUL', 'CHAR(40)'],
   ],
+  SQLITE: [
+    ['plain', 'VARCHAR'],
+    ['without case', 'TEXT COLLATE NOCASE'],
+    ['without trailing blanks', 'TEXT COLLATE RTRIM'],
+  ],
 };
 
 /** Domains for client columns. One has its own `=`, which would match every row. */

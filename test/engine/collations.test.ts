@@ -26,6 +26,7 @@ const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
   ],
   MYSQL: [['a collation without case', 'VARCHAR(40) COLLATE utf8mb4_general_ci']],
   CLICKHOUSE: [['plain', 'VARCHAR']],
+  SQLITE: [['NOCASE', 'TEXT COLLATE NOCASE']],
 };
 
 const mart = datamart({

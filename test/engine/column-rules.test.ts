@@ -6,7 +6,7 @@ import type { Datamart } from '../../src/model/datamart/datamart.js';
 import type { Condition } from '../../src/model/filter/filter.js';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import { systemClock } from '../../src/platform/work/time.js';
-import { type Builder, createBuilder, findKinds } from './test-databases.js';
+import { type Builder, createBuilder, findSqlKinds } from './test-databases.js';
 import {
   byClients,
   columnRef,
@@ -79,7 +79,7 @@ const mask = (maskColumns: ColumnRules['maskColumns'], hideColumns: readonly str
 const [zip, salary, team] = ['main.people.zip', 'main.people.salary', 'main.people.team'];
 const maskSecret = Buffer.alloc(32, 1);
 
-describe.each(await findKinds())('on %s', (kind) => {
+describe.each(await findSqlKinds())('on %s', (kind) => {
   let builder: Builder;
   let place: Place;
   let engine: Engine;

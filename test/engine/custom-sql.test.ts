@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SqlDefinition } from '../../src/model/dashboard/metric.js';
 import type { MetricQuestion } from '../../src/model/query/engine.js';
-import { type Builder, createBuilder, findKinds, type Kind, type TableData } from './test-databases.js';
+import { type Builder, createBuilder, findSqlKinds, type Kind, type TableData } from './test-databases.js';
 import {
   at,
   byClients,
@@ -81,7 +81,7 @@ const definition = (sql: string, parts: Partial<SqlDefinition> = {}): SqlDefinit
 
 /** The same SQL in the dialect of each database. */
 const said = (kind: Kind, schemaName: string, sql: string): string => {
-  const integer = { DUCKDB: 'int', POSTGRES: 'int', MYSQL: 'signed', CLICKHOUSE: 'Int64' }[kind];
+  const integer = { DUCKDB: 'int', POSTGRES: 'int', MYSQL: 'signed', CLICKHOUSE: 'Int64', SQLITE: '' }[kind];
   const own = sql.replaceAll('main.', `${schemaName}.`).replaceAll('as int)', `as ${integer})`);
   return kind === 'MYSQL' ? own.replaceAll('"', '`').replace(/(\S+) \|\| '-' \|\| (\S+)/, "concat($1, '-', $2)") : own;
 };
@@ -89,7 +89,7 @@ const said = (kind: Kind, schemaName: string, sql: string): string => {
 /** Databases that use the grammar of this project, which refuses what it does not know. */
 const isOwnGrammar = (kind: Kind): boolean => kind === 'MYSQL' || kind === 'CLICKHOUSE';
 
-describe.each(await findKinds())('%s', (kind) => {
+describe.each(await findSqlKinds())('%s', (kind) => {
   const { engine, lines } = createLoggedEngine();
   let builder: Builder;
   let place: Place;
@@ -625,6 +625,7 @@ describe.each(await findKinds())('%s', (kind) => {
     // On databases where a wrong cast gives NULL or 0, another expression fails.
     const failing = {
       DUCKDB: cast,
+      SQLITE: cast,
       POSTGRES: cast,
       MYSQL: 'select exp(1000 * delay) as n from flights',
       CLICKHOUSE: 'select sum(cast(assumeNotNull(note) as int)) as n from flights',

@@ -50,9 +50,13 @@ const widest: Readonly<Record<Kind, string | null>> = {
   POSTGRES: '340282366920938463463374607431768211454',
   MYSQL: '340282366920938463463374607431768211454',
   CLICKHOUSE: '340282366920938463463374607431768211454',
+  SQLITE: null,
 };
 
-describe.each(await findKinds())('on %s', (kind) => {
+/** SQLite holds decimals as floats of 15 digits, and whole numbers of 64 bits. */
+const ofOwnTypes = (await findKinds()).filter((kind) => kind !== 'SQLITE');
+
+describe.each(ofOwnTypes)('on %s', (kind) => {
   let builder: Builder;
   let place: Place;
   let engine: Engine;
@@ -140,7 +144,7 @@ it('unsigned 128-bit integers are summed exactly, although DuckDB itself would r
   await builder.remove();
 });
 
-describe.each(await findKinds())('on %s, in views whose client column is in no table', (kind) => {
+describe.each(ofOwnTypes)('on %s, in views whose client column is in no table', (kind) => {
   const columns = { owner: 'VARCHAR', big: 'BIGINT', huge: 'HUGEINT', price: 'DECIMAL(10,2)' };
   const views = {
     joined:

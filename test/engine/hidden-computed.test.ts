@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
 import type { Condition } from '../../src/model/filter/filter.js';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
-import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
+import { type Builder, createBuilder, findSqlKinds, type Kind } from './test-databases.js';
 import {
   byClients,
   columnRef,
@@ -96,7 +96,7 @@ const inSql = (sql: string): MetricDefinition => ({
 });
 
 // MariaDB casts such a text to 0 without an error.
-describe.each((await findKinds()).filter((kind) => kind !== 'MYSQL'))('on %s', (kind) => {
+describe.each((await findSqlKinds()).filter((kind) => kind !== 'MYSQL'))('on %s', (kind) => {
   let builder: Builder;
   let place: Place;
   let engine: Engine;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboard/metric.js';
 import type { Condition } from '../../src/model/filter/filter.js';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
-import { type Builder, createBuilder, findKinds } from './test-databases.js';
+import { type Builder, createBuilder, findSqlKinds } from './test-databases.js';
 import {
   byClients,
   columnRef,
@@ -60,7 +60,7 @@ const inSql = (sql: string): MetricDefinition => ({
   ...{ rlsVariables: [], sort: [], limit: null },
 });
 
-describe.each(await findKinds())('on %s', (kind) => {
+describe.each(await findSqlKinds())('on %s', (kind) => {
   let builder: Builder;
   let place: Place;
   let engine: Engine;

@@ -14,8 +14,8 @@ import { type Relay, startRelay } from './relay.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 
-type ServerKind = Exclude<Awaited<ReturnType<typeof findKinds>>[number], 'DUCKDB'>;
-const kinds = (await findKinds()).filter((kind): kind is ServerKind => kind !== 'DUCKDB');
+type ServerKind = Exclude<Awaited<ReturnType<typeof findKinds>>[number], 'DUCKDB' | 'SQLITE'>;
+const kinds = (await findKinds()).filter((kind): kind is ServerKind => kind !== 'DUCKDB' && kind !== 'SQLITE');
 
 const mart = datamart({ tenancy: null, tables: [table('notes', { text: 'VARCHAR' })] });
 const texts = metric('notes', { dimensions: [{ name: 'text', column: columnRef('notes.text') }] });

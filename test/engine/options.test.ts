@@ -20,13 +20,14 @@ const numbers: Readonly<Record<Kind, string>> = {
   POSTGRES: `generate_series(0, ${count - 1}) AS s(n)`,
   MYSQL: `(SELECT seq AS n FROM seq_0_to_${count - 1}) AS s`,
   CLICKHOUSE: `(SELECT number AS n FROM numbers(${count})) AS s`,
+  SQLITE: `(WITH RECURSIVE s(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s LIMIT ${count}) SELECT n FROM s) AS s`,
 };
 /** 100,000 values of client a. Client b also has the odd ones, and ten values of its own. */
 const rowsOf = (kind: Kind): string => {
   const text = kind === 'MYSQL' ? 'CHAR' : kind === 'CLICKHOUSE' ? 'String' : 'VARCHAR(20)';
   const value = (of: string): string => `CAST(concat('Value ', CAST(${of} AS ${text})) AS ${text})`;
-  return `SELECT 'a' AS client, ${value('n')} AS name FROM ${numbers[kind]}
-    UNION ALL SELECT 'b' AS client, ${value(`n + ${count}`)} AS name FROM ${numbers[kind]} WHERE n < 10`;
+  return `SELECT CAST('a' AS ${text}) AS client, ${value('n')} AS name FROM ${numbers[kind]}
+    UNION ALL SELECT CAST('b' AS ${text}) AS client, ${value(`n + ${count}`)} AS name FROM ${numbers[kind]} WHERE n < 10`;
 };
 
 const mart = datamart({

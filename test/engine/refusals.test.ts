@@ -52,6 +52,7 @@ const failing: Readonly<Record<Kind, string>> = {
   POSTGRES: 'CAST(CAST(text AS INTEGER) AS VARCHAR)',
   MYSQL: 'fail(text)',
   CLICKHOUSE: 'toString(toInt64(assumeNotNull(text)))',
+  SQLITE: "CAST(json_extract('{}', text) AS TEXT)",
 };
 const failure = `CREATE FUNCTION fail(t VARCHAR(190)) RETURNS VARCHAR(190) DETERMINISTIC
   BEGIN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = t; RETURN t; END`;
@@ -182,6 +183,8 @@ describe.each(await findKinds())('on %s', (kind) => {
       ['t.big', { kind: 'range', from: 'a', to: null, toIsExclusive: true }],
     ] as const)('a value that does not fit its column is refused: %s %o', async (column, predicate) => {
       if (kind !== 'DUCKDB' && ownTypes.has(column)) return;
+      // SQLite has floats of 64 bits.
+      if (kind === 'SQLITE' && column === 't.real') return;
       const before = lines.length;
       const refusal = await refused(counted, { conditions: [condition(column, predicate)] });
       expect(refusal).toMatchObject({ reason: 'value-of-wrong-type' });

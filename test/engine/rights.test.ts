@@ -6,6 +6,7 @@ import { createLoggedEngine } from './world.js';
 /** The users of the test servers own everything, and a file has no users. */
 const expected = {
   DUCKDB: [],
+  SQLITE: [],
   POSTGRES: ['superuser', 'write', 'create'],
   MYSQL: ['superuser', 'write', 'create', 'administer'],
   CLICKHOUSE: ['write', 'create', 'administer'],

@@ -28,19 +28,24 @@ const series: Readonly<Record<Kind, (count: number) => string>> = {
   POSTGRES: (count) => `generate_series(1, ${count}) AS s(n)`,
   MYSQL: (count) => `(SELECT seq AS n FROM seq_1_to_${count}) AS s`,
   CLICKHOUSE: (count) => `(SELECT number + 1 AS n FROM numbers(${count})) AS s`,
+  SQLITE: (count) =>
+    `(WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s LIMIT ${count}) SELECT CAST(n AS INTEGER) AS n FROM s) AS s`,
 };
 const slow: Readonly<Record<Kind, string>> = {
   DUCKDB: `SELECT CAST(count(*) AS VARCHAR) AS text FROM range(10000000) a, range(10000000) b WHERE a.range % 7 = b.range`,
   POSTGRES: 'SELECT pg_sleep(60)::text AS text',
   MYSQL: 'SELECT SLEEP(60) AS text',
   CLICKHOUSE: 'SELECT toString(count()) AS text FROM numbers(10000000000000) WHERE number % 7 = 8',
+  SQLITE: 'WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s) SELECT CAST(max(n) AS TEXT) AS text FROM s',
 };
 
 const viewsOf = (kind: Kind): readonly string[] => [
   `CREATE VIEW slow AS ${slow[kind]}`,
   `CREATE TABLE many AS SELECT CASE WHEN n % 2 = 0 THEN 'a' ELSE 'b' END AS client, n AS id FROM ${series[kind](many)}`,
   // The first rows are small; a later row is ten times larger than the tests' limit.
-  `CREATE VIEW wide AS SELECT n AS id, repeat(repeat('x', 1000), CASE n WHEN 4 THEN 10000 ELSE 1 END) AS text FROM ${series[kind](6)}`,
+  kind === 'SQLITE'
+    ? `CREATE TABLE wide AS SELECT n AS id, CAST(replace(hex(zeroblob(500 * CASE n WHEN 4 THEN 10000 ELSE 1 END)), '00', 'xx') AS TEXT) AS text FROM ${series[kind](6)}`
+    : `CREATE VIEW wide AS SELECT n AS id, repeat(repeat('x', 1000), CASE n WHEN 4 THEN 10000 ELSE 1 END) AS text FROM ${series[kind](6)}`,
 ];
 
 const mart = datamart({

@@ -27,7 +27,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     await builder.remove();
   });
 
-  it('returns estimated numbers of rows', async () => {
+  it.runIf(kind !== 'SQLITE')('returns estimated numbers of rows', async () => {
     const tables = await engine.introspect(place.datasource);
     const orders = tables.find(({ tableName }) => tableName === 'orders');
     const rows = northwind.find(({ name }) => name === 'orders')?.rows.length ?? 0;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlDefinition } from '../../src/model/dashboard/metric.js';
 import type { Engine } from '../../src/model/query/engine.js';
-import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
+import { type Builder, createBuilder, findSqlKinds, type Kind } from './test-databases.js';
 import { createLoggedEngine, datamart, type Place, question, table } from './world.js';
 
 const mart = datamart({ tenancy: null, tables: [table('t', { id: 'BIGINT', at: 'TIMESTAMP' })] });
@@ -24,7 +24,7 @@ const texts: Readonly<Partial<Record<Kind, readonly (readonly [string, string])[
   CLICKHOUSE: [['toString(toBool(1))', 'true']],
 };
 
-describe.each(await findKinds())('on %s', (kind) => {
+describe.each(await findSqlKinds())('on %s', (kind) => {
   let builder: Builder;
   let place: Place;
   let engine: Engine;

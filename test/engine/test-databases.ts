@@ -1,6 +1,10 @@
 /** The same tables on every database that the engine reads, so that common answers are stated once. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
-import type { Datasource } from '../../src/model/organization.js';
+import { kinds } from '../../src/engine/databases/kinds.js';
+import { type Datasource, isFile } from '../../src/model/organization.js';
 import { mapBounded } from '../../src/platform/work/bounded.js';
 import {
   clickHouseServer,
@@ -10,6 +14,7 @@ import {
 } from '../suites/clickhouse.js';
 import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { runOnSqlite } from '../suites/sqlite-file.js';
 import { createFolder, datasourceAt, type Place } from './world.js';
 
 export type Kind = Datasource['datasourceType'];
@@ -54,6 +59,7 @@ const typesOf: Readonly<Record<Kind, Types>> = {
     'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP(6) NULL',
     HUGEINT: 'DECIMAL(39,0)',
   },
+  SQLITE: { HUGEINT: 'BIGINT', "ENUM('x','y')": 'TEXT' },
   CLICKHOUSE: {
     VARCHAR: 'String',
     CHAR: 'FixedString',
@@ -85,11 +91,19 @@ const clickHouseLiteral = (value: string, type: string | undefined): string => {
   return type === 'TIMESTAMP WITH TIME ZONE' ? `toDateTime64('${value.replace('+00', '')}', 6, 'UTC')` : text;
 };
 
+/** SQLite writes an offset with minutes, an infinity as a number beyond all others, and has no NaN. */
+const sqliteLiteral = (value: string, type: string | undefined): string => {
+  if (type === 'DOUBLE' || type === 'FLOAT') return /nan/i.test(value) ? 'NULL' : value.replace(/infinity/i, '9e999');
+  const text = type === 'TIMESTAMP WITH TIME ZONE' ? value.replace(/\+00$/, '+00:00') : value;
+  return `'${text.replaceAll("'", "''")}'`;
+};
+
 const literal = (value: Value, kind: Kind, type: string | undefined): string => {
   if (typeof value !== 'string') return String(value).toUpperCase();
   // MySQL has no NaN and no infinity, and accepts no offset in an instant.
   if (kind === 'MYSQL' && type === 'DOUBLE') return 'NULL';
   if (kind === 'CLICKHOUSE') return clickHouseLiteral(value, type);
+  if (kind === 'SQLITE') return sqliteLiteral(value, type);
   const text = kind === 'MYSQL' && type === 'TIMESTAMP WITH TIME ZONE' ? value.replace('+00', '') : value;
   return `'${text.replaceAll("'", "''")}'`;
 };
@@ -132,8 +146,34 @@ const createDuckDbBuilder = async (types: Types): Promise<Builder> => {
   };
 };
 
+const createSqliteBuilder = async (types: Types): Promise<Builder> => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-sqlite-'));
+  const pathOf = ({ datasource }: Place): string => (isFile(datasource) ? datasource.path : '');
+  return {
+    kind: 'SQLITE',
+    build: async (name, items) => {
+      const path = join(folder, `${name}.sqlite`);
+      await rm(path, { force: true });
+      await runOnSqlite(
+        path,
+        items.flatMap((item) => (typeof item === 'string' ? [item] : statementsOf('SQLITE', item, types))),
+      );
+      return {
+        datasource: { id: 'd1', name: 'warehouse', syncedAt: null, datasourceType: 'SQLITE', path },
+        schemaName: 'main',
+      };
+    },
+    refill: async (_name, place, tables) => {
+      await runOnSqlite(pathOf(place), ['BEGIN', ...refillsOf('SQLITE', tables), 'COMMIT']);
+      return place;
+    },
+    run: (place, texts) => runOnSqlite(pathOf(place), texts),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+};
+
 const createServerBuilder = (
-  kind: Exclude<Kind, 'DUCKDB'>,
+  kind: Exclude<Kind, 'DUCKDB' | 'SQLITE'>,
   types: Types,
   create: (texts: readonly string[]) => Promise<{ readonly place: Place; readonly drop: () => Promise<void> }>,
   run: (place: Place, texts: readonly string[]) => Promise<void>,
@@ -308,16 +348,24 @@ const createClickHouseBuilder = (types: Types): Builder =>
 /** Returns the kinds of database that are available on this machine. */
 export const findKinds = async (): Promise<readonly Kind[]> => [
   'DUCKDB',
+  'SQLITE',
   ...((await isPostgresThere()) ? (['POSTGRES'] as const) : []),
   ...((await isMysqlThere()) ? (['MYSQL'] as const) : []),
   ...((await isClickHouseThere()) ? (['CLICKHOUSE'] as const) : []),
 ];
+
+/** Whether custom SQL and expressions of this kind are read. */
+export const hasSql = (kind: Kind): boolean => kinds[kind].parser !== null;
+
+export const findSqlKinds = async (): Promise<readonly Kind[]> => (await findKinds()).filter(hasSql);
 
 export const createBuilder = async (kind: Kind, types: Partial<Record<Kind, Types>> = {}): Promise<Builder> => {
   const own = types[kind] ?? {};
   switch (kind) {
     case 'DUCKDB':
       return createDuckDbBuilder(own);
+    case 'SQLITE':
+      return createSqliteBuilder(own);
     case 'POSTGRES':
       return createPostgresBuilder(own);
     case 'MYSQL':

@@ -2,6 +2,7 @@
  * The two laws of data where no plain metric reads the column: custom columns, metrics in SQL, drill, underlying rows and
  * files. One question is about as many types as a statement can hold.
  */
+
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { calendar } from '../../src/delivery/calendar.js';
@@ -27,7 +28,7 @@ import { toCsv } from '../../src/service/guest/contract/csv.js';
 import { serialOf } from '../../src/service/guest/contract/xlsx/cells.js';
 import { toXlsx } from '../../src/service/guest/contract/xlsx/workbook.js';
 import { assertHostAlert } from '../../src/service/schedules/alerts.js';
-import { findKinds, type Kind } from './test-databases.js';
+import { findKinds, hasSql, type Kind } from './test-databases.js';
 import { samples } from './type-samples.js';
 import { openTypes, plainColumn, type TypeWorld } from './type-world.js';
 import { columnRef, metric, question } from './world.js';
@@ -188,7 +189,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   const each = <T>(names: readonly string[], of: (name: string, one: (typeof all)[number]) => T): readonly Item<T>[] =>
     names.flatMap((name) => all.map((one) => ({ name: `${name} of ${one.type}`, of: of(name, one) })));
 
-  it('what the write accepts of a custom column over each type, the query answers', async () => {
+  it.runIf(hasSql(kind))('what the write accepts of a custom column over each type, the query answers', async () => {
     const aggregated = each<Measure>(aggregates, (aggregate, { index }) => ({
       ...{ name: '', aggregate: aggregate as Aggregate, column: columnRef(`types.x${index}`) },
     }));
@@ -212,7 +213,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(faults).toEqual([]);
   });
 
-  it('a custom column shows each value of each type as the column itself does', async () => {
+  it.runIf(hasSql(kind))('a custom column shows each value of each type as the column itself does', async () => {
     const plain = await readable('c');
     const own = await readable('x');
     const faults = plain.flatMap(({ type, index, cells }) => {
@@ -247,7 +248,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     return found;
   };
 
-  it('a metric in SQL shows each value of each type as the rows do', async () => {
+  it.runIf(hasSql(kind))('a metric in SQL shows each value of each type as the rows do', async () => {
     const plain = await selectable();
     const answer = await world.ask(selecting(plain.map(({ name }) => name)));
     const faults = plain.flatMap(({ type, name, cells, dataType }) => {
@@ -260,34 +261,37 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(faults).toEqual([]);
   });
 
-  it('a condition on a metric in SQL, and a variable in it, find the rows of each value', async () => {
-    const faults: string[] = [];
-    const counted = inSql('SELECT count(*) AS n FROM types', { measures: [{ name: 'n' }] });
-    const numberOf = (definition: SqlDefinition, parts: Partial<MetricQuestion>) =>
-      world.engine.query(asked(definition, parts)).then(({ rows }) => Number(rows[0]?.n), reasonOf);
-    for (const { type, name, cells } of await readable('c')) {
-      if (kindOf(name) === 'opaque') continue;
-      const compared = inSql(`SELECT count(*) AS n FROM types WHERE ${quoted(name)} = v_variable`, {
-        measures: [{ name: 'n' }],
-        rlsVariables: [{ name: 'v', isOptional: false }],
-      });
-      const isCompared = comparedInSql.has(kindOf(name)) && ownInSql[kind]?.test(type) !== true;
-      for (const value of new Set(cells.filter((cell): cell is Scalar => cell !== null))) {
-        const rows = cells.filter((cell) => cell === value).length;
-        const predicate = { kind: 'compare', operator: '=', value } as const;
-        const found = await numberOf(counted, { conditions: [{ column: columnRef(`types.${name}`), predicate }] });
-        if (found !== rows) faults.push(`${type} ${JSON.stringify(value)}: the condition finds ${found} of ${rows}`);
-        // SQL compares as its database does: NaN in ClickHouse, dates before Christ in PostgreSQL, and in MySQL the
-        // year 0, whose text is the year 2000.
-        const isOwn = isNotFinite(value) || String(value).startsWith('-0000') || (type === 'year' && value === 0);
-        if (!isCompared || isOwn) continue;
-        const byVariable = await numberOf(compared, { variables: new Map([['v', [value]]]) });
-        if (typeof byVariable === 'string' || byVariable < rows)
-          faults.push(`${type} ${JSON.stringify(value)}: the variable finds ${byVariable} of ${rows}`);
+  it.runIf(hasSql(kind))(
+    'a condition on a metric in SQL, and a variable in it, find the rows of each value',
+    async () => {
+      const faults: string[] = [];
+      const counted = inSql('SELECT count(*) AS n FROM types', { measures: [{ name: 'n' }] });
+      const numberOf = (definition: SqlDefinition, parts: Partial<MetricQuestion>) =>
+        world.engine.query(asked(definition, parts)).then(({ rows }) => Number(rows[0]?.n), reasonOf);
+      for (const { type, name, cells } of await readable('c')) {
+        if (kindOf(name) === 'opaque') continue;
+        const compared = inSql(`SELECT count(*) AS n FROM types WHERE ${quoted(name)} = v_variable`, {
+          measures: [{ name: 'n' }],
+          rlsVariables: [{ name: 'v', isOptional: false }],
+        });
+        const isCompared = comparedInSql.has(kindOf(name)) && ownInSql[kind]?.test(type) !== true;
+        for (const value of new Set(cells.filter((cell): cell is Scalar => cell !== null))) {
+          const rows = cells.filter((cell) => cell === value).length;
+          const predicate = { kind: 'compare', operator: '=', value } as const;
+          const found = await numberOf(counted, { conditions: [{ column: columnRef(`types.${name}`), predicate }] });
+          if (found !== rows) faults.push(`${type} ${JSON.stringify(value)}: the condition finds ${found} of ${rows}`);
+          // SQL compares as its database does: NaN in ClickHouse, dates before Christ in PostgreSQL, and in MySQL the
+          // year 0, whose text is the year 2000.
+          const isOwn = isNotFinite(value) || String(value).startsWith('-0000') || (type === 'year' && value === 0);
+          if (!isCompared || isOwn) continue;
+          const byVariable = await numberOf(compared, { variables: new Map([['v', [value]]]) });
+          if (typeof byVariable === 'string' || byVariable < rows)
+            faults.push(`${type} ${JSON.stringify(value)}: the variable finds ${byVariable} of ${rows}`);
+        }
       }
-    }
-    expect(faults).toEqual([]);
-  });
+      expect(faults).toEqual([]);
+    },
+  );
 
   it('a click on a group of each type leads to exactly its rows', async () => {
     const faults: string[] = [];
@@ -384,20 +388,23 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(accepted.some(({ name }) => name.startsWith('SUM'))).toBe(true);
   });
 
-  it('an answer of any type is as the catalog says, so an old catalog is not read again for it', async () => {
-    const rows = await readable('c');
-    const definitions = [
-      metric('types', { underlying: [id, ...rows.map(({ name }) => columnRef(`types.${name}`))] }),
-      selecting((await selectable()).map(({ name }) => name)),
-    ];
-    for (const definition of definitions) {
-      now += 3_600_000;
-      runs = 0;
-      if (definition.kind === 'sql') await world.ask(definition);
-      else await world.engine.underlying(asked(definition));
-      expect(runs).toBe(1);
-    }
-  });
+  it.runIf(hasSql(kind))(
+    'an answer of any type is as the catalog says, so an old catalog is not read again for it',
+    async () => {
+      const rows = await readable('c');
+      const definitions = [
+        metric('types', { underlying: [id, ...rows.map(({ name }) => columnRef(`types.${name}`))] }),
+        selecting((await selectable()).map(({ name }) => name)),
+      ];
+      for (const definition of definitions) {
+        now += 3_600_000;
+        runs = 0;
+        if (definition.kind === 'sql') await world.ask(definition);
+        else await world.engine.underlying(asked(definition));
+        expect(runs).toBe(1);
+      }
+    },
+  );
 
   /** The metric's rows as a download reads them. */
   const download = async (definition: MetricDefinition): Promise<DownloadRows> => {
@@ -424,55 +431,61 @@ describe.each(await findKinds())('on %s', (kind) => {
 
   const typeOf = (name: string): string => samples[kind][Number(name.slice(1))]?.type ?? name;
 
-  it('a CSV file has each value of each type, with numbers as they are and text that is no formula', async () => {
-    for (const { definition, answer } of await tables()) {
-      const pieces: string[] = [];
-      for await (const piece of toCsv(await download(definition))) pieces.push(piece);
-      const [names = [], ...lines] = readCsv(pieces.join(''));
-      expect(names).toEqual(answer.columns.map(({ name }) => name));
-      expect(lines.length).toBe(answer.rows.length);
-      const faults = answer.columns.flatMap(({ name, dataType }, column) =>
-        lines.flatMap((line, row) => {
-          const cell = answer.rows[row]?.[name] ?? null;
-          const isText = dataType === 'string' && typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell);
-          const expected = cell === null ? '' : `${isText ? "'" : ''}${cell}`;
-          return line[column] === expected ? [] : [`${typeOf(name)}: ${JSON.stringify(cell)} is ${line[column]}`];
-        }),
-      );
-      expect(faults).toEqual([]);
-    }
-  });
+  it.runIf(hasSql(kind))(
+    'a CSV file has each value of each type, with numbers as they are and text that is no formula',
+    async () => {
+      for (const { definition, answer } of await tables()) {
+        const pieces: string[] = [];
+        for await (const piece of toCsv(await download(definition))) pieces.push(piece);
+        const [names = [], ...lines] = readCsv(pieces.join(''));
+        expect(names).toEqual(answer.columns.map(({ name }) => name));
+        expect(lines.length).toBe(answer.rows.length);
+        const faults = answer.columns.flatMap(({ name, dataType }, column) =>
+          lines.flatMap((line, row) => {
+            const cell = answer.rows[row]?.[name] ?? null;
+            const isText = dataType === 'string' && typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell);
+            const expected = cell === null ? '' : `${isText ? "'" : ''}${cell}`;
+            return line[column] === expected ? [] : [`${typeOf(name)}: ${JSON.stringify(cell)} is ${line[column]}`];
+          }),
+        );
+        expect(faults).toEqual([]);
+      }
+    },
+  );
 
-  it('a workbook has each value of each type: numbers, dates and booleans as such, and any other as text', async () => {
-    for (const { definition, answer } of await tables()) {
-      const rows = await download(definition);
-      const sheet = { name: 'Types', filters: [], load: async () => rows };
-      const workbook = {
-        title: 'Types',
-        madeAt: new Date(Date.UTC(2024, 0, 1)),
-        timezone: null,
-        filters: [],
-        sheets: [sheet],
-      };
-      const pieces: Uint8Array[] = [];
-      for await (const piece of toXlsx(workbook, reasonsOf)) pieces.push(piece);
-      const file = unzipSync(new Uint8Array(Buffer.concat(pieces)));
-      const xml = strFromU8(file['xl/worksheets/sheet2.xml'] ?? new Uint8Array());
-      expect(xml).not.toContain('<f>');
-      const lines = [...xml.matchAll(/<row r="\d+">(.*?)<\/row>/gs)].slice(1).map(([, line = '']) => readLine(line));
-      const faults = answer.columns.flatMap((column, at) =>
-        answer.rows.flatMap((row, index) => {
-          const cell = row[column.name] ?? null;
-          const found = lines[index]?.get(at) ?? null;
-          const fault = JSON.stringify(found) === JSON.stringify(expectedCell(cell, column)) ? undefined : found;
-          return fault === undefined
-            ? []
-            : [`${typeOf(column.name)}: ${JSON.stringify(cell)} is ${JSON.stringify(fault)}`];
-        }),
-      );
-      expect(faults).toEqual([]);
-    }
-  });
+  it.runIf(hasSql(kind))(
+    'a workbook has each value of each type: numbers, dates and booleans as such, and any other as text',
+    async () => {
+      for (const { definition, answer } of await tables()) {
+        const rows = await download(definition);
+        const sheet = { name: 'Types', filters: [], load: async () => rows };
+        const workbook = {
+          title: 'Types',
+          madeAt: new Date(Date.UTC(2024, 0, 1)),
+          timezone: null,
+          filters: [],
+          sheets: [sheet],
+        };
+        const pieces: Uint8Array[] = [];
+        for await (const piece of toXlsx(workbook, reasonsOf)) pieces.push(piece);
+        const file = unzipSync(new Uint8Array(Buffer.concat(pieces)));
+        const xml = strFromU8(file['xl/worksheets/sheet2.xml'] ?? new Uint8Array());
+        expect(xml).not.toContain('<f>');
+        const lines = [...xml.matchAll(/<row r="\d+">(.*?)<\/row>/gs)].slice(1).map(([, line = '']) => readLine(line));
+        const faults = answer.columns.flatMap((column, at) =>
+          answer.rows.flatMap((row, index) => {
+            const cell = row[column.name] ?? null;
+            const found = lines[index]?.get(at) ?? null;
+            const fault = JSON.stringify(found) === JSON.stringify(expectedCell(cell, column)) ? undefined : found;
+            return fault === undefined
+              ? []
+              : [`${typeOf(column.name)}: ${JSON.stringify(cell)} is ${JSON.stringify(fault)}`];
+          }),
+        );
+        expect(faults).toEqual([]);
+      }
+    },
+  );
 });
 
 const reasonsOf = (error: unknown) => ({ message: reasonOf(error) });

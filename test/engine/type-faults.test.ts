@@ -12,7 +12,7 @@ import type { Engine } from '../../src/model/query/engine.js';
 import { Refusal } from '../../src/model/refusal.js';
 import { checkDatamartExpression } from '../../src/service/dashboards/check-expression.js';
 import type { Store } from '../../src/service/store/store.js';
-import { type Builder, createBuilder, findKinds, type TableData } from './test-databases.js';
+import { type Builder, createBuilder, findSqlKinds, type TableData } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 
 const data: TableData = {
@@ -88,7 +88,7 @@ const isRefused = async (work: () => Promise<unknown>): Promise<boolean> => {
   }
 };
 
-describe.each(await findKinds())('%s', (kind) => {
+describe.each(await findSqlKinds())('%s', (kind) => {
   let builder: Builder;
   let engine: Engine;
   let place: Place;

@@ -179,11 +179,34 @@ const clickHouse: readonly Sample[] = [
   { ...sample('AggregateFunction(sum, Int64)', "initializeAggregation('sumState', toInt64(5))"), isRequired: true },
 ];
 
+const sqlite: readonly Sample[] = [
+  sample('INTEGER', '-4000000000000000000', '9007199254740993', '7', "'no number'"),
+  sample('BIGINT', '-7', '7', '1.5'),
+  sample('DECIMAL(10,2)', '-12345678.91', '0.10', '7', "'none'"),
+  sample('NUMERIC', '0.1', '7'),
+  sample('DOUBLE', '0.1', '9e999', '1e300'),
+  sample('TEXT', ...quoted('a', '', 'A', '(none)', 'äö %_\\'), "x'ff00'"),
+  sample('VARCHAR(20) COLLATE NOCASE', ...quoted('a', 'A ')),
+  sample('BOOLEAN', 'true', 'false', "'maybe'"),
+  sample('DATE', ...quoted('1969-12-31', '2024-02-29', '9999-12-31', 'now'), '1700000000'),
+  sample(
+    'DATETIME',
+    ...quoted('1969-12-31 23:59:59.5', '2024-02-29T10:20:30.123Z', '2024-02-29 10:20:30+02:00', 'now'),
+  ),
+  sample('TIMESTAMP', '1700000000', '1700000000123', '2460369.5'),
+  sample('TIMESTAMPTZ', ...quoted('1969-12-31 23:59:59.5', '2024-02-29 10:20:30')),
+  sample('UUID', ...ids),
+  sample('TIME', ...quoted('08:00:00', '23:59:59.5')),
+  sample('JSON', ...quoted('{"a": 1}', '[]')),
+  sample('BLOB', "x'aa00'", "x'616263'", "'text'"),
+];
+
 export const samples: Readonly<Record<Kind, readonly Sample[]>> = {
   DUCKDB: duckDb,
   POSTGRES: postgres,
   MYSQL: mysql,
   CLICKHOUSE: clickHouse,
+  SQLITE: sqlite,
 };
 
 /** Types that the samples use and that the database has to be given first. */
@@ -192,6 +215,7 @@ const typeStatements: Readonly<Record<Kind, readonly string[]>> = {
   POSTGRES: ['CREATE DOMAIN gl_positive AS integer CHECK (VALUE > 0)', 'CREATE TYPE gl_pair AS (a integer, b text)'],
   MYSQL: ["SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,ALLOW_INVALID_DATES'"],
   CLICKHOUSE: [],
+  SQLITE: [],
 };
 
 /** One row for each value of the type with the most, and one of NULLs. Each row has an id. */

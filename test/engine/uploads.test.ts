@@ -234,7 +234,14 @@ describe('the files of other uploads', () => {
     const place = await uploads().create();
     await writeFile(place.made, content);
     const path = await place.finish('database');
-    const reach = createReach({ allowedHosts: [], duckdbFolders: [], dataDir, files: [], databaseUrl: null });
+    const reach = createReach({
+      allowedHosts: [],
+      duckdbFolders: [],
+      sqliteFolders: [],
+      dataDir,
+      files: [],
+      databaseUrl: null,
+    });
     const databases = createDatabases({
       clock: systemClock,
       log: { warn: () => {}, error: () => {} },

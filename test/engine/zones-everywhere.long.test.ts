@@ -109,7 +109,7 @@ type Asked = { readonly zone: string; readonly instants: readonly Instant[] };
  * Number of instants in one zone, and so in one question. Computing a zone's offsets for MariaDB takes 20 ms, and so
  * does opening a session of ClickHouse. So these two get fewer zones with more instants each.
  */
-const instantsPerZone: Readonly<Record<Kind, number>> = { DUCKDB: 1, POSTGRES: 1, MYSQL: 9, CLICKHOUSE: 3 };
+const instantsPerZone: Readonly<Record<Kind, number>> = { DUCKDB: 1, POSTGRES: 1, MYSQL: 9, CLICKHOUSE: 3, SQLITE: 9 };
 
 const zones = (await findZones()).slice(0, instantsWanted);
 const askedOf = (kind: Kind): readonly Asked[] => {

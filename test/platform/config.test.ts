@@ -83,10 +83,11 @@ describe('datasources', () => {
 
   it('hosts, folders and numbers of connections are read from the file', async () => {
     const connections = 'maxConnections: 7, maxConnectionsPerDatasource: 5, maxConnectionsPerClient: 1';
-    const text = `datasources: { allowedHosts: ["db:5432", "::1", "10.0.0.7"], duckdbFolders: ["../lake"], ${connections} }`;
+    const text = `datasources: { allowedHosts: ["db:5432", "::1", "10.0.0.7"], duckdbFolders: ["../lake"], sqliteFolders: ["../app"], ${connections} }`;
     expect(load(await withFile(text)).settings.datasources).toEqual({
       allowedHosts: ['db:5432', '::1', '10.0.0.7'],
       duckdbFolders: ['../lake'],
+      sqliteFolders: ['../app'],
       maxConnections: 7,
       maxConnectionsPerDatasource: 5,
       maxConnectionsPerClient: 1,

@@ -12,6 +12,7 @@ import { refusalOf } from '../engine/world.js';
 const nothing: ReachOptions = {
   allowedHosts: [],
   duckdbFolders: [],
+  sqliteFolders: [],
   dataDir: '/nowhere',
   files: [],
   databaseUrl: null,
@@ -148,18 +149,21 @@ describe('servers', () => {
   });
 });
 
-describe('DuckDB files', () => {
+describe.each([
+  ['DUCKDB', 'duckdbFolders'],
+  ['SQLITE', 'sqliteFolders'],
+] as const)('files of %s', (datasourceType, setting) => {
   let folder: string;
   let socket: Server;
   const at = (...names: string[]): string => join(folder, ...names);
   const reach = async (path: string, options: Partial<ReachOptions> = {}): Promise<boolean> => {
     const { assertReachable } = createReach({ ...nothing, dataDir: at('data'), ...options });
     try {
-      await assertReachable({ datasourceType: 'DUCKDB', path });
+      await assertReachable({ datasourceType, path });
       return true;
     } catch (error) {
       expect(error).toMatchObject({ code: 'DATASOURCE_CONNECTION_ERROR', reason: 'path-not-allowed' });
-      expect(String(error)).toContain('datasources.duckdbFolders');
+      expect(String(error)).toContain(`datasources.${setting}`);
       expect(String(error)).not.toContain(folder);
       return false;
     }
@@ -199,15 +203,15 @@ describe('DuckDB files', () => {
   });
 
   it('those in `sources` of the data folder and in the named folders are reached, however deep', async () => {
-    const lake = { duckdbFolders: [at('lake')] };
+    const lake = { [setting]: [at('lake')] };
     expect(await reach(at('data/sources/one.duckdb'))).toBe(true);
     expect(await reach(at('data/sources/deep/two.duckdb'))).toBe(true);
     expect(await reach(at('lake/three.duckdb'))).toBe(false);
     expect(await reach(at('lake/three.duckdb'), lake)).toBe(true);
     expect(await reach(`${at('elsewhere')}/../lake/three.duckdb`, lake)).toBe(true);
     expect(await reach(at('data/sources/inward.duckdb'), lake)).toBe(true);
-    expect(await reach(at('lake/three.duckdb'), { duckdbFolders: [at('lake-link')] })).toBe(true);
-    expect(await reach(at('lake/three.duckdb'), { duckdbFolders: [`${at('lake')}/`] })).toBe(true);
+    expect(await reach(at('lake/three.duckdb'), { [setting]: [at('lake-link')] })).toBe(true);
+    expect(await reach(at('lake/three.duckdb'), { [setting]: [`${at('lake')}/`] })).toBe(true);
   });
 
   it.each([
@@ -226,7 +230,7 @@ describe('DuckDB files', () => {
     'lake/*.duckdb',
     'data/sources-else/x.duckdb',
   ])('%j is not reached', async (name) => {
-    expect(await reach(`${folder}/${name}`, { duckdbFolders: [at('lake')] })).toBe(false);
+    expect(await reach(`${folder}/${name}`, { [setting]: [at('lake')] })).toBe(false);
   });
 
   it.each([
@@ -244,24 +248,24 @@ describe('DuckDB files', () => {
     '/proc/self/environ',
     '/proc/self/fd/0',
   ])('%j is not reached', async (path) => {
-    expect(await reach(path, { duckdbFolders: [at('lake')] })).toBe(false);
+    expect(await reach(path, { [setting]: [at('lake')] })).toBe(false);
   });
 
   it('a relative path is not reached, also where it leads to an allowed file', async () => {
     const path = relative(process.cwd(), at('lake/three.duckdb'));
-    expect(await reach(path, { duckdbFolders: [at('lake')] })).toBe(false);
+    expect(await reach(path, { [setting]: [at('lake')] })).toBe(false);
   });
 
   it.each(['metadata/PG_VERSION', 'metadata.lock', 'credentials.json', 'flights.duckdb', 'sources/lock.duckdb'])(
     'the data folder’s own %s is no datasource, whatever folders are named',
     async (name) => {
-      for (const duckdbFolders of [[], [at('data')], [folder], ['/'], [at('data/metadata')]])
-        expect(await reach(at('data', name), { duckdbFolders })).toBe(false);
+      for (const folders of [[], [at('data')], [folder], ['/'], [at('data/metadata')]])
+        expect(await reach(at('data', name), { [setting]: folders })).toBe(false);
     },
   );
 
   it('nor is a link to one of its files from a named folder', async () => {
-    expect(await reach(at('lake/credentials.duckdb'), { duckdbFolders: [at('lake'), folder] })).toBe(false);
+    expect(await reach(at('lake/credentials.duckdb'), { [setting]: [at('lake'), folder] })).toBe(false);
   });
 
   it('one file of its own is reached where it is named exactly: the demo’s', async () => {

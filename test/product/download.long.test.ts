@@ -14,12 +14,14 @@ const numbers: Readonly<Record<Kind, string>> = {
   POSTGRES: `generate_series(0, ${count - 1}) AS s(n)`,
   MYSQL: `(SELECT seq AS n FROM seq_0_to_${count - 1}) AS s`,
   CLICKHOUSE: `(SELECT number AS n FROM numbers(${count})) AS s`,
+  SQLITE: `(WITH RECURSIVE s(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s LIMIT ${count}) SELECT n FROM s) AS s`,
 };
 const texts: Readonly<Record<Kind, string>> = {
   DUCKDB: 'VARCHAR',
   POSTGRES: 'TEXT',
   MYSQL: 'CHAR',
   CLICKHOUSE: 'String',
+  SQLITE: 'TEXT',
 };
 /** Megabytes that DuckDB itself needs for sorting in this process. */
 const ownMegabytes = 250;

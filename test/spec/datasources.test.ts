@@ -21,6 +21,7 @@ const file = (name: string, path = at('warehouse.duckdb')): Input => ({
   datasourceType: 'DUCKDB',
   credentials: { name, path },
 });
+const sqlite = (name: string, path: string): Input => ({ ...file(name, path), datasourceType: 'SQLITE' });
 const server = (name: string, credentials: Input = {}, datasourceType = 'POSTGRES'): Input => ({
   datasourceType,
   credentials: { name, host: '127.0.0.1', port: 9, username: 'reader', password, database: 'shop', ...credentials },
@@ -94,6 +95,10 @@ describe('create', () => {
     ['a folder', () => file('never', house.sources), /duckdbFolders/],
     ['a file that is no database', () => file('never', at('text.duckdb')), /^Datasource never: /],
     ['a link that leads out', () => file('never', at('out.duckdb')), /duckdbFolders/],
+    ['a SQLite file outside of the folders', () => sqlite('never', '/etc/passwd'), /sqliteFolders/],
+    ['memory of SQLite', () => sqlite('never', ':memory:'), /sqliteFolders/],
+    ['a URL of SQLite', () => sqlite('never', `file:${at('text.duckdb')}?mode=rwc`), /sqliteFolders/],
+    ['a file that is no SQLite database', () => sqlite('never', at('text.duckdb')), /^Datasource never: /],
   ])('%s is refused, and nothing is stored', async (_, input, message) => {
     await writeFile(at('text.duckdb'), 'no database');
     await symlink('/etc/passwd', at('out.duckdb')).catch(() => undefined);
@@ -215,7 +220,7 @@ describe('list', () => {
 test('the login of a datasource is changed only where it has one, and never that of an unknown one', async () => {
   await ok(house, 'createDatasource', file('without-login'));
   const sent = { name: 'without-login', password: 'x' };
-  expect(await refused('updateDatasourceLogin INVALID_REQUEST_BODY', house, sent)).toContain('a DuckDB file');
+  expect(await refused('updateDatasourceLogin INVALID_REQUEST_BODY', house, sent)).toContain('a file');
   const unknown = { name: 'nowhere', password: 'x' };
   expect(await refused('updateDatasourceLogin DATASOURCE_ID_ERROR', house, unknown)).toContain('"nowhere"');
 });

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { claimNameFor } from '../../gateway/policy-tools/claim-name.js';
 import type { DashboardFilter } from '../../model/dashboard/dashboard.js';
 import type { FirstRestriction } from '../../model/dashboard/first/restriction.js';
-import type { DatasourceConnection } from '../../model/organization.js';
+import { type DatasourceConnection, isFile } from '../../model/organization.js';
 import type { Login } from './login.js';
 
 export type Setup = {
@@ -34,8 +34,8 @@ export const serviceUrlOf = ({ port }: Pick<Setup, 'port'>): string => `http://1
 const text = (value: unknown): string => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 
 const reachOf = (connection: DatasourceConnection): string =>
-  connection.datasourceType === 'DUCKDB'
-    ? `  duckdbFolders: ${text([connection.path.replace(/[/\\][^/\\]*$/, '') || '/'])}`
+  isFile(connection)
+    ? `  ${connection.datasourceType === 'SQLITE' ? 'sqliteFolders' : 'duckdbFolders'}: ${text([connection.path.replace(/[/\\][^/\\]*$/, '') || '/'])}`
     : `  allowedHosts: ${text([`${connection.host.includes(':') ? `[${connection.host}]` : connection.host}:${connection.port}`])}`;
 
 const issuerText = (login: Login | null): string =>

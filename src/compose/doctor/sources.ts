@@ -1,7 +1,7 @@
 /** Looks at the rights of each datasource's user: a report only reads, so everything else is too much. */
 
 import type { ExcessRight } from '../../model/datamart/source-rights.js';
-import type { Datasource } from '../../model/organization.js';
+import { type Datasource, isFile } from '../../model/organization.js';
 import type { Engine } from '../../model/query/engine.js';
 import { type Finding, finding, good, wordsOf } from './finding.js';
 import { isLocalHost } from './machine.js';
@@ -24,7 +24,7 @@ const mend =
   'Make a user that may only read: GRANT USAGE ON SCHEMA and SELECT ON the tables of the datamarts, NOSUPERUSER NOBYPASSRLS, and no ownership. Then enter it in Studio.';
 
 const encryption = (source: Datasource): readonly Finding[] =>
-  source.datasourceType === 'DUCKDB' || source.isSsl || isLocalHost(source.host)
+  isFile(source) || source.isSsl || isLocalHost(source.host)
     ? []
     : [
         finding('warning', 'TLS', 'the connection to a datasource is not encrypted', {

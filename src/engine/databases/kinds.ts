@@ -5,7 +5,7 @@ import type { OpenDatabase } from '../connections/database.js';
 import type { SqlParser } from '../parsing/sql-parser.js';
 import { openClickHouse } from './clickhouse/database.js';
 import { clickhouseParser } from './clickhouse/parser.js';
-import { openDuckDb } from './duckdb/database.js';
+import { connectionsPerFile, openDuckDb } from './duckdb/database.js';
 import { duckDbParser } from './duckdb/parser.js';
 import { renameDuckDbSchemas } from './duckdb/rename-schemas.js';
 import { openMysql } from './mysql/database.js';
@@ -13,6 +13,7 @@ import { mysqlParser } from './mysql/parser.js';
 import { openPostgres } from './postgres/database.js';
 import { postgresParser } from './postgres/parser.js';
 import { renamePostgresSchemas } from './postgres/rename-schemas.js';
+import { openSqlite, readersPerFile } from './sqlite/database.js';
 
 export type Kind = {
   /** Takes a datasource of this kind. */
@@ -26,6 +27,8 @@ export type Kind = {
   ) => ReturnType<SqlRewriter['renameSchemas']>;
   /** Whether tables are qualified by their database, so one statement can read several databases. */
   readonly isDatabaseSchema: boolean;
+  /** How many statements read one file at once. Left out for servers. */
+  readonly connectionsPerFile?: number;
 };
 
 export const kinds: Readonly<Record<DatasourceType, Kind>> = {
@@ -34,7 +37,9 @@ export const kinds: Readonly<Record<DatasourceType, Kind>> = {
     parser: duckDbParser,
     renameSchemas: renameDuckDbSchemas,
     isDatabaseSchema: false,
+    connectionsPerFile,
   },
+  SQLITE: { open: openSqlite, parser: null, isDatabaseSchema: false, connectionsPerFile: readersPerFile },
   POSTGRES: {
     open: openPostgres,
     parser: postgresParser,

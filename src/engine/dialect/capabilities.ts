@@ -10,7 +10,7 @@ export type Capability = {
   readonly instead: { readonly way: string } | { readonly reason: Reason; readonly mend: string };
 };
 
-type Name = Exclude<keyof Capabilities, 'databaseName'> | 'barrier' | 'percentile';
+type Name = Exclude<keyof Capabilities, 'databaseName'> | 'barrier' | 'percentile' | 'digest';
 
 /** @internal Tests only: the table of the reference is compared with it. */
 export const capabilities = {
@@ -31,6 +31,11 @@ export const capabilities = {
     what: "way to keep the host's own SQL and expressions away from other clients' rows",
     has: ({ barrier }) => barrier !== null,
     instead: { reason: 'barrier-missing', mend: 'use plain columns and measures there' },
+  },
+  digest: {
+    what: 'SHA-256, which the mask `hash` needs',
+    has: ({ masks }) => masks.digest !== null,
+    instead: { reason: 'digest-missing', mend: 'use the mask last4, first or null' },
   },
   hasCorrelatedSubqueries: {
     what: 'correlated subqueries',

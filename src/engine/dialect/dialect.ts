@@ -128,10 +128,12 @@ export type Dialect = {
    */
   readonly period: (start: Sql, grain: Period) => Sql;
   /**
-   * The remainder of a division by `width`, never negative, for types other than float. Left out where `%` is exact
-   * for any two numbers.
+   * The greatest multiple of `width` that is not above the value, for types other than float. Left out where `%` is
+   * exact for any two numbers.
    */
-  readonly rest?: (value: Sql, type: SqlType, width: Bound) => Sql;
+  readonly bucket?: (value: Sql, type: SqlType, width: Bound) => Sql;
+  /** How a statement that explains another one begins. Left out: EXPLAIN. */
+  readonly explain?: string;
   readonly aggregate: (aggregate: PlainAggregate, value: Sql, type: SqlType) => Sql;
   /**
    * The percentile `fraction` (0 to 1), interpolated linearly between two values. With infinite dates: the first
@@ -161,8 +163,8 @@ export type Masks = {
   readonly length: (text: Sql) => Sql;
   readonly first: (text: Sql, count: number) => Sql;
   readonly last: (text: Sql, count: number) => Sql;
-  /** SHA-256 of the two texts one after the other, in UTF-8, as lower-case hexadecimal digits. */
-  readonly digest: (key: Sql, text: Sql) => Sql;
+  /** SHA-256 of the two texts one after the other, in UTF-8, as lower-case hexadecimal digits. Null: the database has none. */
+  readonly digest: ((key: Sql, text: Sql) => Sql) | null;
   /** The date of the first day that `grain` truncates, and of the first day after those; null: it truncates all. */
   readonly years: readonly [first: string, end: string] | null;
 };

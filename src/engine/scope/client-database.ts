@@ -6,7 +6,7 @@ import { dirname, extname, join } from 'node:path';
 import { type Datamart, type TableRef, tableKey } from '../../model/datamart/datamart.js';
 import type { ClientLevel } from '../../model/datamart/source-schema.js';
 import type { ClientDatabase, TenantScope } from '../../model/datamart/tenant.js';
-import type { Datasource } from '../../model/organization.js';
+import { type Datasource, isFile } from '../../model/organization.js';
 import { kinds } from '../databases/kinds.js';
 import { type Catalog, columnsOf } from '../dialect/catalog.js';
 import { refuseQuery } from '../dialect/refuse.js';
@@ -31,7 +31,7 @@ export const clientDatabaseOf = ({
 
 /** Another database of the same server, or another file of the same folder. */
 export const siblingDatabase = (datasource: Datasource, name: string): Datasource =>
-  datasource.datasourceType === 'DUCKDB'
+  isFile(datasource)
     ? { ...datasource, path: join(dirname(datasource.path), `${name}${extname(datasource.path)}`) }
     : { ...datasource, database: name };
 

@@ -89,7 +89,7 @@ const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql =>
 
 export const bucketOf = (dialect: Dialect, value: Sql, type: SqlType, width: Bound): Sql => {
   if (type.kind !== 'float') {
-    if (dialect.rest !== undefined) return sql`${value} - ${dialect.rest(value, type, width)}`;
+    if (dialect.bucket !== undefined) return dialect.bucket(value, type, width);
     const size = dialect.cast(width);
     return sql`${value} - (((${value} % ${size}) + ${size}) % ${size})`;
   }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { ColumnRef } from '../../model/datamart/datamart.js';
 import type { Mask } from '../../model/datamart/masks.js';
+import { assertHas } from '../dialect/capabilities.js';
 import { castTo, type Dialect, type Sql } from '../dialect/dialect.js';
 import { asDecimal, floatType, integerRanges, type SqlType } from '../dialect/sql-type.js';
 import { bucketOf } from './expressions.js';
@@ -57,8 +58,11 @@ export const maskSql = (dialect: Dialect, column: Sql, mask: Mask, of: Masked): 
   const value = (): Sql => masks.text(column, of.type);
   switch (mask.kind) {
     case 'hash': {
+      const { digest } = masks;
+      assertHas(dialect, 'digest');
+      if (digest === null) throw new TypeError('a digest that was not refused');
       const key = dialect.cast({ text: of.key, cast: 'VARCHAR' });
-      return masks.first(masks.digest(key, masks.digest(key, value())), 32);
+      return masks.first(digest(key, digest(key, value())), 32);
     }
     case 'last4':
       return partSql(dialect, value(), 4, masks.last);

@@ -192,6 +192,22 @@ const clickHouse: readonly Row[] = [
   ['array|tuple|map|nested|point|ring|polygon|multipolygon|linestring|multilinestring', asText('json')],
 ];
 
+/** Columns hold what is put into them: the declared type decides how they are read, and other values are NULL. */
+const sqlite: readonly Row[] = [
+  ['integer|int|tinyint|smallint|mediumint|bigint|int2|int8|unsigned big int', integer('BIGINT')],
+  ['decimal|numeric|num', decimal],
+  ['real|double|double precision|float', double],
+  ['text|varchar|char|character|varying character|character varying|nchar|native character|nvarchar|clob', text],
+  ['uuid', uuid],
+  ['boolean|bool', boolean],
+  ['date', date],
+  ['datetime|timestamp|timestamp without time zone', { ...timestamp, digits: 3 }],
+  ['timestamptz|timestamp with time zone', { ...instant, digits: 3 }],
+  ['json', asText('text', 'json')],
+  ['time', asText()],
+  ['blob', asText('hex')],
+];
+
 /**
  * The rows of each database.
  *
@@ -202,6 +218,7 @@ export const datatypeRows: Readonly<Record<DatasourceType, readonly Row[]>> = {
   POSTGRES: postgres,
   MYSQL: mysql,
   CLICKHOUSE: clickHouse,
+  SQLITE: sqlite,
 };
 
 /** The most digits of a number that the database compares exactly. To compare, DuckDB casts every value of the column to
@@ -211,6 +228,7 @@ const greatestDigits: Readonly<Record<DatasourceType, number>> = {
   POSTGRES: 1000,
   MYSQL: 65,
   CLICKHOUSE: 76,
+  SQLITE: 38,
 };
 
 const byName = (database: DatasourceType): ReadonlyMap<string, Datatype> =>
@@ -253,6 +271,8 @@ const decimalParameters = /\(\s*([0-9]+)\s*(?:,\s*([0-9]+)\s*)?\)/;
 const sized = (datatype: Datatype, name: string, database: DatasourceType): Datatype => {
   if (datatype.kind === 'decimal' && database !== 'POSTGRES') {
     const [, width = '38', scale = '0'] = decimalParameters.exec(name) ?? [];
+    // A 64-bit float holds 15 digits exactly.
+    if (database === 'SQLITE' && Number(width) > 15) return double;
     return { ...datatype, cast: `DECIMAL(${width},${scale})` };
   }
   const digits = /^datetime64\(\s*([0-9])/i.exec(name)?.[1];

@@ -1,8 +1,8 @@
 /** Reads the URL of a customer's database, as `guestlist init` and Studio take it. Pure. */
-import { type DatasourceConnection, type ServerConnection, usualSchemas } from '../organization.js';
+import { type DatasourceConnection, isFile, type ServerConnection, usualSchemas } from '../organization.js';
 
 export const urlExamples =
-  'postgres://user:password@host:5432/database, mysql://…, clickhouse://…, or the path of a DuckDB file';
+  'postgres://user:password@host:5432/database, mysql://…, clickhouse://…, or the path of a DuckDB or SQLite file';
 
 /** A URL that names no database. The message has no part of it, since it may hold a password. */
 export class UnreadableUrl extends Error {
@@ -53,8 +53,9 @@ const readServer = (url: URL): DatasourceConnection => {
 
 /** The path of a file stays as it is given. Throws UnreadableUrl. */
 export const readSourceUrl = (text: string): DatasourceConnection => {
-  const path = text.replace(/^(duckdb|file):(\/\/)?/, '');
-  if (!/^[a-z]+:\/\//i.test(path)) return { datasourceType: 'DUCKDB', path };
+  const path = text.replace(/^(duckdb|sqlite|file):(\/\/)?/, '');
+  const isSqlite = /^sqlite:/.test(text) || /\.(db3|sqlite3?)$/i.test(path);
+  if (!/^[a-z]+:\/\//i.test(path)) return { datasourceType: isSqlite ? 'SQLITE' : 'DUCKDB', path };
   if (!URL.canParse(text)) throw new UnreadableUrl(`the database URL cannot be read: give ${urlExamples}`);
   return readServer(new URL(text));
 };
@@ -63,20 +64,18 @@ const fileName = (path: string): string => (path.split(/[/\\]/).at(-1) ?? '').re
 
 /** A name for what is made for the database: datasource, datamart, workspace and data app. */
 export const sourceNameOf = (connection: DatasourceConnection): string => {
-  const text = connection.datasourceType === 'DUCKDB' ? fileName(connection.path) : connection.database;
+  const text = isFile(connection) ? fileName(connection.path) : connection.database;
   const plain = text.replace(/[^A-Za-z0-9_]+/g, '-').replace(/^-+|-+$/g, '');
   return plain === '' ? 'main' : plain;
 };
 
 /** The connection as `createDatasource` takes it. */
 export const credentialsOf = (name: string, connection: DatasourceConnection) => {
-  if (connection.datasourceType === 'DUCKDB') return { name, path: connection.path };
+  if (isFile(connection)) return { name, path: connection.path };
   const { datasourceType: _, schema, ...server } = connection;
   return { name, ...server, ...(schema === null ? {} : { schema }) };
 };
 
 /** Where the database is, without a credential. */
 export const placeOf = (connection: DatasourceConnection): string =>
-  connection.datasourceType === 'DUCKDB'
-    ? connection.path
-    : `${connection.host}:${connection.port}/${connection.database}`;
+  isFile(connection) ? connection.path : `${connection.host}:${connection.port}/${connection.database}`;

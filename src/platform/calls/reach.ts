@@ -6,7 +6,13 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve, sep } from 'node:path';
 import { handled } from '../../model/handled.js';
 import { readHost } from '../../model/host.js';
-import type { DatasourceConnection, DuckDbConnection, ServerConnection } from '../../model/organization.js';
+import {
+  type DatasourceConnection,
+  type FileConnection,
+  fileTypes,
+  isFile,
+  type ServerConnection,
+} from '../../model/organization.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
 import { type AllowedHost, readAllowedHost } from '../addresses/allowed-hosts.js';
@@ -17,7 +23,9 @@ export type ReachOptions = {
   readonly allowedHosts: readonly string[];
   /** The setting `datasources.duckdbFolders`, as absolute paths. */
   readonly duckdbFolders: readonly string[];
-  /** The data folder. Of its contents, only the folder `sources` may hold datasources, whatever `duckdbFolders` contains. */
+  /** The setting `datasources.sqliteFolders`, as absolute paths. */
+  readonly sqliteFolders: readonly string[];
+  /** The data folder. Of its contents, only the folder `sources` may hold datasources, whatever the other folders contain. */
   readonly dataDir: string;
   /** Files of this installation that are also allowed as datasources: the demo's. */
   readonly files: readonly string[];
@@ -39,7 +47,7 @@ export const createReach = (options: ReachOptions): { readonly assertReachable: 
   let reading: Promise<readonly Server[]> | undefined;
   return {
     assertReachable: async (datasource) => {
-      if (datasource.datasourceType === 'DUCKDB') return assertFile(datasource, options);
+      if (isFile(datasource)) return assertFile(datasource, options);
       assertServer(datasource, hosts);
       reading ??= handled(readMetadataServers(options.databaseUrl));
       for (const server of await reading) assertOther(datasource, server);
@@ -90,19 +98,23 @@ const assertOther = ({ host, port, database }: ServerConnection, metadata: Serve
   );
 };
 
-const assertFile = async ({ path }: DuckDbConnection, options: ReachOptions): Promise<void> => {
+/** Which setting names the folders of a kind of file. */
+const folderSettings = { DUCKDB: 'duckdbFolders', SQLITE: 'sqliteFolders' } as const;
+
+const assertFile = async ({ datasourceType, path }: FileConnection, options: ReachOptions): Promise<void> => {
   const file = await findFile(path);
-  if (file !== undefined && (await isAllowed(file, options))) return;
+  const setting = folderSettings[datasourceType];
+  if (file !== undefined && (await isAllowed(file, options[setting], options))) return;
   // Both cases get the same answer, so that callers cannot learn which files exist outside the allowed folders.
   refuse(
-    'There is no DuckDB file at this path in the folders that may be read: give its absolute path, in the folder "sources" of the data folder or in one that the operator adds to datasources.duckdbFolders in the configuration.',
+    `There is no ${fileTypes[datasourceType]} file at this path in the folders that may be read: give its absolute path, in the folder "sources" of the data folder or in one that the operator adds to datasources.${setting} in the configuration.`,
     'path-not-allowed',
   );
 };
 
 /**
- * Returns the regular file at the path, with all links resolved. Refuses relative paths and URLs, because DuckDB gives
- * them other meanings: `:memory:`, `s3://`, `sqlite:`.
+ * Returns the regular file at the path, with all links resolved. Refuses relative paths and URLs, because
+ * databases give them other meanings: `:memory:`, `s3://`, `file:`.
  */
 const findFile = async (path: string): Promise<string | undefined> => {
   if (!isAbsolute(path) || /[\0?*]|:\/\//.test(path)) return undefined;
@@ -111,13 +123,17 @@ const findFile = async (path: string): Promise<string | undefined> => {
   return file;
 };
 
-const isAllowed = async (file: string, { dataDir, files, duckdbFolders }: ReachOptions): Promise<boolean> => {
+const isAllowed = async (
+  file: string,
+  others: readonly string[],
+  { dataDir, files }: ReachOptions,
+): Promise<boolean> => {
   const own = await findFolder(dataDir);
   const sources = join(own ?? resolve(dataDir), 'sources');
   if (own !== undefined && isInside(file, own)) {
     return isInside(file, sources) || (await Promise.all(files.map(findFolder))).includes(file);
   }
-  const folders = await Promise.all([sources, ...duckdbFolders].map(findFolder));
+  const folders = await Promise.all([sources, ...others].map(findFolder));
   return folders.some((folder) => folder !== undefined && isInside(file, folder));
 };
 

@@ -82,6 +82,10 @@ const datasources = section('which databases may be datasources, and the connect
     .array(z.string().min(1))
     .default([])
     .describe('folders of DuckDB files that may be datasources, in addition to the folder `sources` inside dataDir'),
+  sqliteFolders: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('folders of SQLite files that may be datasources, in addition to the folder `sources` inside dataDir'),
   maxConnections: whole(1, 10_000).default(100).describe('connections of this process to database servers, in total'),
   maxConnectionsPerDatasource: whole(1, 1_000)
     .default(10)

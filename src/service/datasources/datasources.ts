@@ -9,7 +9,8 @@ import {
   type Datasource,
   type DatasourceConnection,
   type DatasourceSummary,
-  type DuckDbConnection,
+  type FileConnection,
+  isFile,
   type ServerConnection,
   usualSchemas,
 } from '../../model/organization.js';
@@ -27,8 +28,8 @@ type ServerFields = Omit<ServerConnection, 'datasourceType' | 'schema'>;
 
 export type SaveDatasource =
   | {
-      readonly datasourceType: DuckDbConnection['datasourceType'];
-      readonly credentials: Omit<DuckDbConnection, 'datasourceType'> & { readonly name: string };
+      readonly datasourceType: FileConnection['datasourceType'];
+      readonly credentials: Omit<FileConnection, 'datasourceType'> & { readonly name: string };
     }
   | {
       readonly datasourceType: ServerConnection['datasourceType'];
@@ -37,9 +38,10 @@ export type SaveDatasource =
 
 type Deps = { readonly store: Store; readonly engine: DefinitionEngine; readonly clock: Clock; readonly ids: Ids };
 
-const connectionOf = ({ datasourceType, credentials }: SaveDatasource): DatasourceConnection => {
-  if (datasourceType === 'DUCKDB') return { datasourceType, path: credentials.path };
-  const { host, port, username, password, database, schema, isSsl } = credentials;
+const connectionOf = (saved: SaveDatasource): DatasourceConnection => {
+  if (isFile(saved)) return { datasourceType: saved.datasourceType, path: saved.credentials.path };
+  const { datasourceType } = saved;
+  const { host, port, username, password, database, schema, isSsl } = saved.credentials;
   return {
     datasourceType,
     host: readHost(host) ?? host,
@@ -154,10 +156,10 @@ export const updateDatasourceLogin =
   ): Promise<Datasource> => {
     const stored = await deps.store.datasources.findByName(name);
     if (stored === undefined) throw unknown(name);
-    if (stored.datasourceType === 'DUCKDB')
+    if (isFile(stored))
       throw new Refusal(
         'INVALID_REQUEST_BODY',
-        `name: datasource ${JSON.stringify(name)} is a DuckDB file, which has no login. Name a server.`,
+        `name: datasource ${JSON.stringify(name)} is a file, which has no login. Name a server.`,
         { reason: 'datasource-without-login' },
       );
     const { datasourceType, host, port, database, schema, isSsl } = stored;

@@ -1,5 +1,11 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Datasource, DatasourceSummary, ServerConnection } from '../../model/organization.js';
+import {
+  type Datasource,
+  type DatasourceSummary,
+  type FileConnection,
+  isFile,
+  type ServerConnection,
+} from '../../model/organization.js';
 import type { Page } from '../../model/page.js';
 import { mapItems } from '../../model/slices.js';
 import type { Sealer } from '../../platform/keys/sealing.js';
@@ -12,8 +18,8 @@ import type { Tables } from './tables.js';
 type Row = Selectable<Tables['datasources']>;
 
 const decodeConnection = (row: Row, sealer: Sealer) => {
-  if (row.datasource_type === 'DUCKDB' && row.path !== null)
-    return { datasourceType: 'DUCKDB', path: row.path } as const;
+  if (row.path !== null)
+    return { datasourceType: row.datasource_type as FileConnection['datasourceType'], path: row.path };
   if (row.sealed === null) throw new Error(`datasource ${row.name} has no connection`);
   // Only `encode` below writes sealed connections, and `open` throws if the text was changed. So the decrypted JSON has
   // this type.
@@ -22,13 +28,12 @@ const decodeConnection = (row: Row, sealer: Sealer) => {
 
 const encode = (datasource: Datasource, sealer: Sealer): Omit<Row, 'source_tables'> => {
   const { id, name, syncedAt, ...connection } = datasource;
-  const isFile = connection.datasourceType === 'DUCKDB';
   return {
     id,
     name,
     datasource_type: connection.datasourceType,
-    path: isFile ? connection.path : null,
-    sealed: isFile ? null : sealer.seal(JSON.stringify(connection), id),
+    path: isFile(connection) ? connection.path : null,
+    sealed: isFile(connection) ? null : sealer.seal(JSON.stringify(connection), id),
     synced_at: syncedAt,
   };
 };

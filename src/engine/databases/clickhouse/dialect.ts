@@ -192,11 +192,11 @@ const sum = (value: Sql, type: SqlType): Sql => {
 };
 
 /** Both sides get one scale, because `%` ignores the scale of decimals. */
-const rest = (value: Sql, type: SqlType, width: Bound): Sql => {
+const bucket = (value: Sql, type: SqlType, width: Bound): Sql => {
   const scale = Math.max(digitsOf(type).scale, decimalOfCast(width.cast)?.scale ?? 0);
   const name = `Decimal(${greatestDigits}, ${scale})`;
   const size = as(sql`${width.text}`, name);
-  return sql`(((${converted(value, name)} % ${size}) + ${size}) % ${size})`;
+  return sql`(${value} - (((${converted(value, name)} % ${size}) + ${size}) % ${size}))`;
 };
 
 const double = (value: Sql): Sql => as(value, 'Float64');
@@ -259,7 +259,7 @@ export const clickHouseDialect: Dialect = {
   like,
   contains: (value, _type, search) => sql`(position(lowerUTF8(${as(value, 'String')}), lowerUTF8(${search})) > 0)`,
   grain,
-  rest,
+  bucket,
   period,
   aggregate,
   percentile,

@@ -1,7 +1,6 @@
-import { access, readdir } from 'node:fs/promises';
-import { basename, dirname, extname } from 'node:path';
+import { access } from 'node:fs/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import type { Datasource, DuckDbConnection } from '../../../model/organization.js';
+import type { Datasource, FileConnection } from '../../../model/organization.js';
 import { closeAll } from '../../../platform/work/close-all.js';
 import {
   catalogTimeoutMs,
@@ -12,6 +11,7 @@ import {
   runLogged,
   type Sink,
 } from '../../connections/database.js';
+import { listNeighbours } from '../../connections/neighbours.js';
 import { createPool, type Pool } from '../../connections/pool.js';
 import type { Ask } from '../../dialect/source-tables.js';
 import { duckDbDialect } from './dialect.js';
@@ -20,7 +20,7 @@ import { runStatement, streamStatement, type Watch, watch } from './read.js';
 import { readCatalog, readClientSchemas, readSourceTables } from './schema.js';
 import { dropStatements } from './statements.js';
 
-type DuckDbSource = Datasource & DuckDbConnection;
+type DuckDbSource = Datasource & FileConnection;
 
 /** Confines statements to the file: no other file, no extension, no change of settings. */
 const lockedDown: Readonly<Record<string, string>> = {
@@ -30,14 +30,6 @@ const lockedDown: Readonly<Record<string, string>> = {
   autoload_known_extensions: 'false',
   allow_community_extensions: 'false',
   lock_configuration: 'true',
-};
-
-/** Names of the files in the same folder with the same extension. */
-const listNeighbours = async (path: string): Promise<readonly string[]> => {
-  const end = extname(path);
-  if (end === '') return [];
-  const files = (await readdir(dirname(path))).filter((file) => extname(file) === end && file !== basename(path));
-  return files.map((file) => basename(file, end)).sort();
 };
 
 /** Per datasource, so one datasource leaves threads for others. */

@@ -18,8 +18,8 @@ import {
 } from '../../dialect/dialect.js';
 import { refuseQuery, refuseUnknown } from '../../dialect/refuse.js';
 import { decimalOfCast, integerRanges, type SqlType } from '../../dialect/sql-type.js';
+import { type ZoneOffset, zoneOffsets } from '../../dialect/zone-offsets.js';
 import { createMasks } from './masks.js';
-import { type ZoneOffset, zoneOffsets } from './zone-offsets.js';
 
 const compiler = new Kysely<Record<string, never>>({
   dialect: {

@@ -32,16 +32,24 @@ const serverFields = {
 };
 const portOf = (usual: number) => z.number().int().min(1).max(65_535).default(usual);
 
-const duckDb = z.strictObject({
-  datasourceType: z.literal('DUCKDB'),
-  credentials: z.strictObject({
+const fileCredentials = (setting: string) =>
+  z.strictObject({
     name: serverFields.name,
     path: text
       .min(1)
       .describe(
-        'Absolute path of a file in a folder that the operator allows, in `datasources.duckdbFolders` of the configuration.',
+        `Absolute path of a file in a folder that the operator allows, in \`datasources.${setting}\` of the configuration.`,
       ),
-  }),
+  });
+
+const duckDb = z.strictObject({
+  datasourceType: z.literal('DUCKDB'),
+  credentials: fileCredentials('duckdbFolders'),
+});
+
+const sqlite = z.strictObject({
+  datasourceType: z.literal('SQLITE'),
+  credentials: fileCredentials('sqliteFolders'),
 });
 
 const postgres = z.strictObject({
@@ -85,7 +93,7 @@ const clickhouse = z.strictObject({
     .transform(({ port, ...rest }) => ({ ...rest, port: port ?? (rest.isSsl ? 8443 : 8123) })),
 });
 
-const datasource = z.discriminatedUnion('datasourceType', [duckDb, postgres, mysql, clickhouse]);
+const datasource = z.discriminatedUnion('datasourceType', [duckDb, sqlite, postgres, mysql, clickhouse]);
 
 const spellType = (type: unknown): unknown => {
   if (typeof type !== 'string' || type.length > limits.nameLength) return type;
@@ -163,7 +171,7 @@ export const updateDatasourceLogin = operation({
   reads: 'nothing',
   roles: ['author'],
   input: z.strictObject({
-    name: identifier.describe('Identifies the datasource. It cannot be a DuckDB file, which has no login.'),
+    name: identifier.describe('Identifies the datasource. It cannot be a file, which has no login.'),
     username: identifier.optional().describe('Left out: the user stays.'),
     password: serverFields.password,
   }),

@@ -11,6 +11,7 @@ const kinds = {
   MYSQL: 'MySQL or MariaDB',
   CLICKHOUSE: 'ClickHouse',
   DUCKDB: 'A DuckDB file',
+  SQLITE: 'A SQLite file',
 } as const satisfies Readonly<Record<Connection['datasourceType'], string>>;
 
 const read = (url: string): Connection | UnreadableUrl | null => {
@@ -24,13 +25,14 @@ const read = (url: string): Connection | UnreadableUrl | null => {
 };
 
 const secured = (connection: Connection): string => {
-  if (connection.datasourceType === 'DUCKDB') return '';
+  if ('path' in connection) return '';
   const by = connection.username === '' ? 'without a user' : `as ${connection.username}`;
   return `, ${by}, ${connection.isSsl ? 'encrypted (TLS)' : 'not encrypted: add ?sslmode=require for TLS'}`;
 };
 
 const told = (found: Connection | UnreadableUrl | null): string => {
-  if (found === null) return 'PostgreSQL, MySQL, MariaDB, ClickHouse, or the path of a DuckDB file on the server.';
+  if (found === null)
+    return 'PostgreSQL, MySQL, MariaDB, ClickHouse, or the path of a DuckDB or SQLite file on the server.';
   if (found instanceof UnreadableUrl) return found.message;
   return `${kinds[found.datasourceType]} at ${placeOf(found)}${secured(found)}`;
 };

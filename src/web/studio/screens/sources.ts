@@ -29,6 +29,7 @@ const kinds: Readonly<Record<Kind, { readonly title: string; readonly port: numb
   MYSQL: { title: 'MySQL or MariaDB', port: 3306 },
   CLICKHOUSE: { title: 'ClickHouse', port: 8123 },
   DUCKDB: { title: 'DuckDB file', port: null },
+  SQLITE: { title: 'SQLite file', port: null },
 };
 
 class SourcesScreen extends Screen<Data> {
@@ -141,7 +142,7 @@ class SourcesScreen extends Screen<Data> {
       isSsl: form.has('isSsl'),
       ...(schema === '' ? {} : { schema }),
     };
-    const credentials = { name: text('name'), ...(this.kind === 'DUCKDB' ? { path: text('path') } : server) };
+    const credentials = { name: text('name'), ...(kinds[this.kind].port === null ? { path: text('path') } : server) };
     const isMade = await this.act(async () => {
       // The service checks which credentials a kind needs.
       const made = { datasourceType: this.kind, credentials } as OperationInput<'createDatasource'>;
@@ -166,7 +167,7 @@ class SourcesScreen extends Screen<Data> {
         ${mayBuild ? this.#actions(name, isUploaded) : nothing}
       </div>
       ${fault === null ? nothing : html`<p class="notice bad" role="alert">${fault}</p>`}
-      ${mayBuild && datasourceType !== 'DUCKDB' ? this.#login(name, fault !== null) : nothing}
+      ${mayBuild && kinds[datasourceType].port !== null ? this.#login(name, fault !== null) : nothing}
       ${isUploaded ? this.#upload(uploads, uploaded, []) : nothing}
       ${
         tables === null
@@ -243,7 +244,7 @@ const tableColumns: readonly Column<Catalogue['tables'][number]>[] = [
   { title: 'Rows, about', of: ({ estimatedRows }) => estimatedRows?.toLocaleString() ?? '', isNumber: true },
 ];
 
-const fileFields = html`<label>Path <span class="hint">a DuckDB file on the server, in a folder that the configuration allows</span>
+const fileFields = html`<label>Path <span class="hint">a file on the server, in a folder that the configuration allows</span>
   <input name="path" required autocomplete="off" />
 </label>`;
 
