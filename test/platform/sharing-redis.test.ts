@@ -1,10 +1,10 @@
-import { rm } from 'node:fs/promises';
-import { Redis } from 'ioredis';
+import { type Cluster, Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readRedisUrl } from '../../src/platform/addresses/redis-url.js';
 import { createRedisCache, type RedisCacheOptions, type SharedCache } from '../../src/platform/caches/cache-redis.js';
-import { isRedisServerThere, type OwnRedis, startOwnRedis } from '../suites/redis.js';
+import { isRedisServerThere, startOwnRedis } from '../suites/redis.js';
+import { type OwnCluster, startRedisCluster } from '../suites/redis-cluster.js';
 import { createLatch, createWork, describeSharing } from '../suites/sharing.js';
 
 const isThere = isRedisServerThere();
@@ -12,40 +12,31 @@ const log = pino({ level: 'silent' });
 /** A short lease, so that the test that waits for its end is fast. No other work here takes this long. */
 const shortLease = { leaseMs: 500, pollMs: 20 };
 
-const clusterFile = `guestlist-nodes-${process.pid}.conf`;
-const servers = {
-  'one server': { extra: [], urlOf: ({ url }: OwnRedis) => url },
-  'a cluster': {
-    extra: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-config-file', clusterFile],
-    urlOf: ({ port }: OwnRedis) => `redis-cluster://127.0.0.1:${port}`,
+type Server = { readonly url: string; readonly admin: () => Redis | Cluster; readonly stop: () => Promise<void> };
+
+const servers: Readonly<Record<string, () => Promise<Server>>> = {
+  'one server': async () => {
+    const { url, stop } = await startOwnRedis();
+    return { url, stop, admin: () => new Redis(url) };
+  },
+  'a cluster of three nodes': async () => {
+    const { url, stop, connect } = await startRedisCluster();
+    return { url, stop, admin: connect };
   },
 };
 
-/**
- * Makes a cluster of one node. It has all slots, and refuses commands with keys of several slots as a larger cluster
- * does.
- */
-const takeAllSlots = async ({ url }: OwnRedis): Promise<void> => {
-  const admin = new Redis(url);
-  await admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-  while (!String(await admin.call('CLUSTER', 'INFO')).includes('cluster_state:ok'));
-  admin.disconnect();
-};
-
-for (const [name, { extra, urlOf }] of Object.entries(servers)) {
+for (const [name, start] of Object.entries(servers)) {
   describe.runIf(isThere)(`Redis: ${name}`, () => {
-    let redis: OwnRedis;
+    let redis: Server;
     let caches: readonly [SharedCache, SharedCache];
-    const open = (more: Partial<RedisCacheOptions> = {}) => createRedisCache({ url: urlOf(redis), log, ...more });
+    const open = (more: Partial<RedisCacheOptions> = {}) => createRedisCache({ url: redis.url, log, ...more });
     beforeAll(async () => {
-      redis = await startOwnRedis(extra);
-      if (name === 'a cluster') await takeAllSlots(redis);
+      redis = await start();
       caches = [await open(), await open()];
     });
     afterAll(async () => {
       for (const cache of caches ?? []) await cache.close();
       await redis.stop();
-      await rm(`/tmp/${clusterFile}`, { force: true });
     });
     describeSharing(`Redis, ${name}`, { replicas: () => [caches[0].sharing, caches[1].sharing], key: (key) => key });
 
@@ -65,7 +56,7 @@ for (const [name, { extra, urlOf }] of Object.entries(servers)) {
       const first = stopped.sharing.once('fenced', slow.work);
       await expect.poll(() => slow.state.begun).toBe(1);
       // Deletes the lease as if no heartbeat had extended it: it ends while the work is running.
-      const admin = new Redis(redis.url);
+      const admin = redis.admin();
       await admin.del('{fenced}:lease');
       admin.disconnect();
       const next = createWork('next');
@@ -85,7 +76,7 @@ for (const [name, { extra, urlOf }] of Object.entries(servers)) {
       next.state.until = nextLatch.opened;
       const first = stopped.sharing.once('overtaken', slow.work);
       await expect.poll(() => slow.state.begun).toBe(1);
-      const admin = new Redis(redis.url);
+      const admin = redis.admin();
       await admin.del('{overtaken}:lease');
       admin.disconnect();
       const second = caches[1].sharing.once('overtaken', next.work);
@@ -119,7 +110,7 @@ for (const [name, { extra, urlOf }] of Object.entries(servers)) {
       state.until = latch.opened;
       const held = slow.sharing.once('slow holder', work);
       await expect.poll(() => state.begun).toBe(1);
-      const admin = new Redis(redis.url);
+      const admin = redis.admin();
       onTestFinished(() => admin.disconnect());
       // Waits twice: without the heartbeat, the lease would have ended in between.
       for (const _ of [1, 2]) {
@@ -131,6 +122,50 @@ for (const [name, { extra, urlOf }] of Object.entries(servers)) {
     });
   });
 }
+
+describe.runIf(isThere)('a cluster that changes', () => {
+  let cluster: OwnCluster;
+  let cache: SharedCache;
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+    cache = await createRedisCache({ url: cluster.url, log });
+  });
+  afterAll(async () => {
+    await cache.close();
+    await cluster.stop();
+  });
+
+  it('values of a slot that moved to another node are read, written and shared there', async () => {
+    const keys = Array.from({ length: 20 }, (_, index) => `moving ${index}`);
+    for (const key of keys) await cache.set(key, `of ${key}`, 60_000);
+    for (const key of keys.slice(0, 10)) await cluster.moveSlotOf(key);
+    // On a busy machine a node may seem gone for a moment, and its keys are misses.
+    for (const key of keys) await expect.poll(() => cache.get(key), { timeout: 10_000 }).toBe(`of ${key}`);
+    await cluster.moveSlotOf('{made}:lease');
+    expect((await cache.sharing.once('made', createWork('after').work)).text).toBe('good after 1');
+    expect((await cache.sharing.once('made', createWork('later').work)).text).toBe('good after 1');
+  });
+
+  it('all keys of a prefix are deleted on every node', async () => {
+    const keys = Array.from({ length: 50 }, (_, index) => `gone:${index}`);
+    for (const key of keys) await cache.set(key, 'x', 60_000);
+    await cache.set('kept', 'x', 60_000);
+    await cache.deleteByPrefix('gone:');
+    for (const key of keys) expect(await cache.get(key)).toBeNull();
+    expect(await cache.get('kept')).toBe('x');
+  });
+
+  it('while a node is gone its keys are misses, and after the failover its replica has them', async () => {
+    const key = await cluster.keyOfFirst('failing ');
+    await cache.set(key, 'before', 60_000);
+    await cluster.killFirst();
+    // A miss or the value: never an error of the caller.
+    expect([null, 'before']).toContain(await cache.get(key));
+    await expect.poll(() => cache.get(key), { timeout: 30_000 }).toBe('before');
+    await cache.set(key, 'after', 60_000);
+    await expect.poll(() => cache.get(key), { timeout: 30_000 }).toBe('after');
+  }, 60_000);
+});
 
 describe.runIf(isThere)('an outage of Redis', () => {
   it('has each replica work for itself, and all take the first that is offered afterwards', async () => {
