@@ -52,7 +52,13 @@ export type ServerConnection = {
   /** Schema of tables that name no schema. Null: as `usualSchemas` says. */
   readonly schema: string | null;
   readonly isSsl: boolean;
+  /** Servers that follow this one and have the same rows, users and rights. PostgreSQL only. Left out: none. */
+  readonly replicas?: readonly ReplicaAddress[] | undefined;
+  /** How far a replica that is read may be behind. */
+  readonly maxLagSeconds?: number | undefined;
 };
+
+export type ReplicaAddress = { readonly host: string; readonly port: number };
 
 export type ConnectionType = 'DATASOURCE' | 'DATAMART' | 'MULTI_DATASOURCE' | 'MULTI_DATAMART';
 

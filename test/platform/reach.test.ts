@@ -50,6 +50,16 @@ describe('servers', () => {
     expect(message).toContain('"db.example.com:5433"');
   });
 
+  it('a replica is reached only where its own host is named, and never the metadata server', async () => {
+    const of = (host: string) => ({ ...server('db.example.com'), replicas: [{ host, port: 5432 }] });
+    const allowedHosts = ['db.example.com', 'one.example.com', 'meta.example.com'];
+    expect(await isReached({ allowedHosts }, of('one.example.com'))).toBe(true);
+    expect(await isReached({ allowedHosts }, of('two.example.com'))).toBe(false);
+    const { database } = server('db.example.com');
+    const databaseUrl = `postgres://u@meta.example.com:5432/${database}`;
+    expect(await isReached({ allowedHosts, databaseUrl }, of('meta.example.com'))).toBe(false);
+  });
+
   it.each([
     ['db.example.com', 'db.example.com', 1],
     ['db.example.com', 'DB.Example.COM', 5432],

@@ -72,11 +72,16 @@ export type OpenedDatabase = {
   readonly listClientDatabases: () => Promise<ClientDatabases>;
   /** What the user may do beyond reading. Throws DATASOURCE_CONNECTION_ERROR. */
   readonly readRights: () => Promise<SourceRights>;
+  /** Where the server is in the stream of changes. Only of databases that may have replicas. */
+  readonly position?: (() => Promise<StreamPosition>) | undefined;
   /** Connections that are no part of the budget, such as those to a file. Left out: it has none. */
   readonly count?: () => LiveConnections;
   /** Waits for running statements. */
   readonly close: () => Promise<void>;
 };
+
+/** `at` grows with every change; positions of one `system` are compared. */
+export type StreamPosition = { readonly system: string; readonly isReplica: boolean; readonly at: bigint };
 
 /** An opened database as questions see it, with the catalog of the tables they may read. */
 export type Database = Pick<OpenedDatabase, 'dialect' | 'run' | 'stream'> & {

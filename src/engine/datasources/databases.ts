@@ -5,6 +5,7 @@ import type { LiveConnections, LiveSource } from '../../model/query/live.js';
 import { Refusal } from '../../model/refusal.js';
 import { findUnavailable } from '../../model/unavailable.js';
 import { closeAll } from '../../platform/work/close-all.js';
+import { systemTiming } from '../../platform/work/time.js';
 import { type ConnectionBudget, createConnectionBudget } from '../connections/budget.js';
 import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';
 import { usualLimits } from '../connections/limits.js';
@@ -12,6 +13,7 @@ import { maxWaiting } from '../connections/pool.js';
 import { type Kind, kinds } from '../databases/kinds.js';
 import { type ClientDatabaseRef, datasourceFor } from '../scope/client-database.js';
 import { allowedSiblings, createCatalogCache, type Places } from './catalog-cache.js';
+import { openWithReplicas } from './replicas.js';
 
 /** The request that a question belongs to, for the log. */
 export type LogOrigin = { readonly requestId?: string | undefined; readonly tenant?: string | undefined };
@@ -82,11 +84,13 @@ type Entry = {
   idle: NodeJS.Timeout | undefined;
 };
 
-const open: OpenDatabase = async (datasource, options) => {
+const openServer: OpenDatabase = async (datasource, options) => {
   const kind: Kind | undefined = kinds[datasource.datasourceType];
   if (kind !== undefined) return kind.open(datasource, options);
   throw new Refusal('METRIC_QUERY_ERROR', 'This version of the engine does not know this type of datasource.');
 };
+
+const open = openWithReplicas(openServer, systemTiming);
 
 type Entries = {
   /** The entry of the datasource's database, or of the client's. Opens it where it is not open. */

@@ -11,6 +11,7 @@ import {
   type FileConnection,
   fileTypes,
   isFile,
+  type ReplicaAddress,
   type ServerConnection,
 } from '../../model/organization.js';
 import type { Reason } from '../../model/reasons.js';
@@ -48,9 +49,11 @@ export const createReach = (options: ReachOptions): { readonly assertReachable: 
   return {
     assertReachable: async (datasource) => {
       if (isFile(datasource)) return assertFile(datasource, options);
-      assertServer(datasource, hosts);
+      const addresses = [datasource, ...(datasource.replicas ?? [])];
+      for (const address of addresses) assertServer(address, hosts);
       reading ??= handled(readMetadataServers(options.databaseUrl));
-      for (const server of await reading) assertOther(datasource, server);
+      for (const server of await reading)
+        for (const { host, port } of addresses) assertOther({ ...datasource, host, port }, server);
     },
   };
 };
@@ -59,7 +62,7 @@ const refuse = (message: string, reason: Reason): never => {
   throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason });
 };
 
-const assertServer = ({ host, port }: ServerConnection, hosts: readonly AllowedHost[]): void => {
+const assertServer = ({ host, port }: ReplicaAddress, hosts: readonly AllowedHost[]): void => {
   const wanted = readHost(host);
   const isAllowed = hosts.some((one) => one.host === wanted && (one.port === null || one.port === port));
   if (wanted !== undefined && isAllowed) return;

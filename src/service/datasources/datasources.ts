@@ -41,7 +41,7 @@ type Deps = { readonly store: Store; readonly engine: DefinitionEngine; readonly
 const connectionOf = (saved: SaveDatasource): DatasourceConnection => {
   if (isFile(saved)) return { datasourceType: saved.datasourceType, path: saved.credentials.path };
   const { datasourceType } = saved;
-  const { host, port, username, password, database, schema, isSsl } = saved.credentials;
+  const { host, port, username, password, database, schema, isSsl, replicas, maxLagSeconds } = saved.credentials;
   return {
     datasourceType,
     host: readHost(host) ?? host,
@@ -51,6 +51,10 @@ const connectionOf = (saved: SaveDatasource): DatasourceConnection => {
     database,
     schema: usualSchemas[datasourceType] === null ? null : (schema ?? null),
     isSsl,
+    ...(replicas === undefined
+      ? {}
+      : { replicas: replicas.map((at) => ({ ...at, host: readHost(at.host) ?? at.host })) }),
+    ...(maxLagSeconds === undefined ? {} : { maxLagSeconds }),
   };
 };
 
@@ -162,8 +166,8 @@ export const updateDatasourceLogin =
         `name: datasource ${JSON.stringify(name)} is a file, which has no login. Name a server.`,
         { reason: 'datasource-without-login' },
       );
-    const { datasourceType, host, port, database, schema, isSsl } = stored;
-    const kept = { name, host, port, database, schema: schema ?? undefined, isSsl };
+    const { id: _, syncedAt: __, datasourceType, schema, ...server } = stored;
+    const kept = { ...server, name, schema: schema ?? undefined };
     const credentials = { ...kept, username: username ?? stored.username, password };
     return updateDatasource(deps)(caller, { datasourceType, credentials }, signal);
   };

@@ -20,6 +20,7 @@ import {
 import type { Ask } from '../../dialect/source-tables.js';
 import { postgresDialect } from './dialect.js';
 import { faultOf } from './faults.js';
+import { readPosition } from './position.js';
 import { assertAssumed, createServer, runStatement, type Server, storable, streamStatement } from './read.js';
 import { readRights } from './rights.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
@@ -63,6 +64,7 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
       const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
       return runLogged(work, log, { datasource, tenant, running, faultOf });
     },
+    position: () => told(readPosition(ask)),
     close: connections.close,
   };
 };

@@ -58,6 +58,20 @@ const postgres = z.strictObject({
     ...serverFields,
     port: portOf(5432),
     schema: identifier.optional().describe('Schema of tables that name none. Defaults to the server’s default schema.'),
+    replicas: z
+      .array(z.strictObject({ host, port: portOf(5432) }))
+      .max(8)
+      .optional()
+      .describe(
+        'Streaming replicas of the server, which are read with the same user and database. Each host must be allowed too.',
+      ),
+    maxLagSeconds: z
+      .number()
+      .int()
+      .min(2)
+      .max(3600)
+      .optional()
+      .describe('How far behind a replica may be to be read. Beyond it, the server itself is read. Defaults to 10.'),
   }),
 });
 
