@@ -9,6 +9,8 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DoctorParts, type Examined, examine } from './compose/doctor/doctor.js';
 import { type BackedUp, type BackupRequest, backUp } from './compose/move/backup.js';
+import { type ExportedTenant, type ExportRequest, exportTenant } from './compose/move/export-tenant.js';
+import { type ImportedTenant, type ImportRequest, importTenant } from './compose/move/import-tenant.js';
 import { type Moved, type MoveRequest, moveMetadata } from './compose/move/move.js';
 import { type Restored, type RestoreRequest, restore } from './compose/move/restore.js';
 import { compose, type Halves, type ProcessContext } from './compose/product.js';
@@ -287,6 +289,25 @@ export const restoreConfigured = async (
 ): Promise<Restored> => {
   const config = loadForBackup();
   return restore(config, { ...request, ring: readBackupKey(config, key) }, commandSurroundings());
+};
+
+/** Exports a tenant of the configured installation. Throws ConfigError and every error of `exportTenant`. */
+export const exportTenantConfigured = async (
+  key: BackupKey,
+  request: Pick<ExportRequest, 'clientId' | 'to' | 'say'>,
+): Promise<ExportedTenant> => {
+  const config = loadForBackup();
+  const ring = readBackupKey(config, key);
+  return exportTenant(config, { ...request, ring, version: readVersion() }, commandSurroundings());
+};
+
+/** Imports a tenant into the configured installation. Throws ConfigError and every error of `importTenant`. */
+export const importTenantConfigured = async (
+  key: BackupKey,
+  request: Pick<ImportRequest, 'from' | 'as' | 'isDry' | 'say'>,
+): Promise<ImportedTenant> => {
+  const config = loadForBackup();
+  return importTenant(config, { ...request, ring: readBackupKey(config, key) }, commandSurroundings());
 };
 
 /** Looks at the configured installation. */

@@ -48,7 +48,7 @@ const restoreReport = (done: Restored): string => {
   ].join('\n');
 };
 
-const keyFile = () =>
+export const keyFileOption = () =>
   new Option(
     '--key-file <file>',
     'file with 32 bytes in base64, as by openssl rand -base64 32; without it, GUESTLIST_BACKUP_KEY',
@@ -63,7 +63,7 @@ read again at the end. Works where the data folder is. Configuration and policie
 If it fails, no file is left. An existing file is never replaced.`,
   )
   .requiredOption('--to <file>', 'path of the new file; - writes to the standard output')
-  .addOption(keyFile())
+  .addOption(keyFileOption())
   .addOption(new Option('--only <half>', 'back up what a gateway alone has in the data folder').choices(['gateway']))
   .action(async ({ to, only, keyFile: file }) => {
     const target = to === '-' ? process.stdout : to;
@@ -84,7 +84,7 @@ migrates what an older version made, and verifies the audit. A file is checked a
 If it fails, nothing is left. If it is killed, no process starts on the target; run it again then.`,
   )
   .argument('<file>', 'the backup; - reads the standard input')
-  .addOption(keyFile())
+  .addOption(keyFileOption())
   .option('--dry-run', 'check the whole file and the target, and write nothing')
   .action(async (file, { keyFile: key, dryRun = false }) => {
     const from = file === '-' ? (process.stdin as AsyncIterable<Buffer>) : file;

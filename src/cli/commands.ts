@@ -162,6 +162,16 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./backup.js')).restoreCommand,
   },
   {
+    name: 'export-tenant',
+    summary: 'write what one tenant has into one sealed file',
+    load: async () => (await import('./tenant-file.js')).exportTenantCommand,
+  },
+  {
+    name: 'import-tenant',
+    summary: 'import the file of a tenant, here or under another id',
+    load: async () => (await import('./tenant-file.js')).importTenantCommand,
+  },
+  {
     name: 'doctor',
     summary: 'say what is wrong with an installation, and how it is mended',
     load: async () => (await import('./doctor.js')).doctorCommand,

@@ -74,6 +74,12 @@ export const addTenants = async (database: Database, tenants: number, tokens = 4
 
 export type Content = Readonly<Record<string, string>>;
 
+/** Without the audit, in which a restore has an entry. */
+export const unaudited = (content: Content): Content =>
+  Object.fromEntries(
+    Object.entries(content).filter(([name]) => !/\.(?:audit_events|audit_head|tenant_keys)$/.test(name)),
+  );
+
 /** The number and a digest of the rows of each table of the product, and the state of each sequence. */
 export const contentOf = (database: Database): Promise<Content> =>
   database

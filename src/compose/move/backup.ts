@@ -44,6 +44,7 @@ import {
   folderAt,
   namesOf,
   openEnd,
+  placeIn,
   productParts,
   type Say,
 } from './ends.js';
@@ -116,7 +117,7 @@ const keepMovesAway = async (db: Transaction<unknown>, name: string): Promise<vo
 };
 
 /** Reads everything as of one moment, while others write. Migrations wait until the end. */
-const withSnapshot = <T>(
+export const withSnapshot = <T>(
   { db, name }: Source,
   parts: readonly FoundPart[],
   work: (transaction: Transaction<unknown>, contents: Contents) => Promise<T>,
@@ -194,7 +195,7 @@ async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: number) =>
 }
 
 /** Compresses and seals the records, and writes them. Returns the number of sealed bytes. */
-const writeSealed = async (
+export const writeSealed = async (
   records: AsyncIterable<Buffer>,
   { ring, to }: Pick<BackupRequest, 'ring' | 'to'>,
 ): Promise<number> => {
@@ -210,13 +211,13 @@ const writeSealed = async (
   return bytes;
 };
 
-const assertNew = (to: BackupRequest['to']): void => {
+export const assertNew = (to: BackupRequest['to']): void => {
   if (typeof to === 'string' && existsSync(to))
     throw new Error(`${resolve(to)} exists already, and nothing was written: name another file.`);
 };
 
 /** Reads the file again. What the disk did not keep is removed. */
-const assertWritten = async (file: string, ring: KeyRing, say: Say): Promise<void> => {
+export const assertWritten = async (file: string, ring: KeyRing, say: Say): Promise<void> => {
   say(`checking ${file}`);
   try {
     await checkBackup(await readBackup(readSealed(file, ring)));
@@ -238,8 +239,7 @@ export const backUp = async (
   assertNew(to);
   const startedMs = performance.now();
   const dataDir = resolve(config.settings.dataDir);
-  const { databaseUrl } = config.settings;
-  const place: Place = databaseUrl === null ? { kind: 'folder', dataDir } : { kind: 'server', databaseUrl };
+  const place = placeIn(config);
   await assertSourceThere(place, service);
   say('opening the database');
   const source = await openSource(config, place, service, surroundings);

@@ -1,10 +1,12 @@
 /** The ends of a copy of the metadata: databases, which schemas of the product they hold, and who else uses them. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { ledgerMigrations } from '../../gateway/ledger/migrations.js';
 import { schemaName as ledgerSchema } from '../../gateway/ledger/tables.js';
+import type { Config } from '../../platform/config/config.js';
 import { listDone, type Migrations } from '../../platform/databases/migrate.js';
 import { listOtherSchemas, listOtherSessions, listSchemas } from '../../platform/databases/move/catalog.js';
 import { findMark, markSchema } from '../../platform/databases/move/mark.js';
@@ -22,6 +24,12 @@ export const productParts: readonly Part[] = [
   { schema: serviceSchema, migrations: serviceMigrations, what: 'metadata' },
   { schema: ledgerSchema, migrations: ledgerMigrations, what: "gateway's ledger" },
 ];
+
+/** Where the configured installation has its metadata. */
+export const placeIn = ({ settings }: Pick<Config, 'settings'>): Place =>
+  settings.databaseUrl === null
+    ? { kind: 'folder', dataDir: resolve(settings.dataDir) }
+    : { kind: 'server', databaseUrl: settings.databaseUrl };
 
 export const namesOf = (parts: readonly Part[]): readonly string[] => parts.map(({ schema }) => schema);
 

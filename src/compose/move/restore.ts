@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Kysely, sql } from 'kysely';
+import { type LedgerTables, schemaName as ledgerSchema } from '../../gateway/ledger/tables.js';
 import type { Config } from '../../platform/config/config.js';
 import { loadCredentials } from '../../platform/config/credentials.js';
 import { migrateSchema } from '../../platform/databases/migrate.js';
@@ -38,10 +39,12 @@ import {
   isEmptyFolder,
   namesOf,
   openEnd,
+  placeIn,
   productParts,
   type Say,
 } from './ends.js';
 import { type CopiedTable, fill, verifyCopiedAudit } from './fill.js';
+import { noteInAudit } from './writable.js';
 
 export type RestoreRequest = {
   /** The path of the file, or a stream. */
@@ -67,8 +70,10 @@ export type Restored = Pick<Manifest, 'at' | 'madeBy'> & {
 
 type Configured = Pick<Config, 'settings' | 'secrets' | 'isDemo'>;
 
-const partsIn = ({ parts, at }: Manifest): readonly FoundPart[] =>
-  parts.map(({ schema, done }) => {
+const partsIn = ({ parts, at, tenant }: Manifest): readonly FoundPart[] => {
+  if (tenant !== undefined)
+    throw new Error('This is the file of one tenant: guestlist import-tenant reads it. Name a backup.');
+  return parts.map(({ schema, done }) => {
     const part = productParts.find((one) => one.schema === schema);
     if (part === undefined)
       throw new Error(
@@ -78,6 +83,7 @@ const partsIn = ({ parts, at }: Manifest): readonly FoundPart[] =>
     assertKnown(found, `the ${nameOfBackup(at)}`, 'Restore it with that version.');
     return found;
   });
+};
 
 /** What a restore has written so far, to be removed if it fails. */
 type Written = { readonly files: string[] };
@@ -179,6 +185,19 @@ const restoreRows = async (
   return { tables, totals: finished, verified: await verifyCopiedAudit(to.db, parts, say) };
 };
 
+/** Says in the audit that the rows before this entry came from a backup. A faulty chain gets no further entry. */
+const noteRestore = async (
+  { db }: End,
+  { at: backupOf, madeBy }: Manifest,
+  verified: Awaited<ReturnType<typeof verifyCopiedAudit>>,
+  at: Date,
+): Promise<void> => {
+  if (verified === null || verified.fault !== null) return;
+  const ledger = (db as Kysely<LedgerTables>).withSchema(ledgerSchema);
+  const event = { kind: 'admin', code: 'OK', detail: { command: 'restore', backupOf, madeBy } } as const;
+  await noteInAudit({ ledger }, event, at);
+};
+
 const auditWarning = (verified: Awaited<ReturnType<typeof verifyCopiedAudit>>): readonly string[] =>
   verified === null || verified.fault === null
     ? []
@@ -191,7 +210,7 @@ const fillTarget = async (
   opened: OpenedBackup,
   { config, dataDir }: Target,
   written: Written,
-  say: Say,
+  { say, now }: { readonly say: Say; readonly now: Date },
 ): Promise<Pick<Restored, 'tables' | 'rows' | 'files' | 'audit' | 'warnings'>> => {
   say('writing the files');
   const heads = await placeFiles(opened, dataDir, written);
@@ -200,6 +219,7 @@ const fillTarget = async (
   if (!hadCredentials) written.files.push(loaded.file);
   const { tables, totals, verified } = await restoreRows(to, opened, (db) => renamePaths(db, heads, dataDir), say);
   const warnings = [...(await keyWarning(to, loaded)), ...auditWarning(verified)];
+  await noteRestore(to, opened.manifest, verified, now);
   const mark = { id: opened.manifest.at, other: nameOfBackup(opened.manifest.at) };
   await writeMark(to.db, { ...mark, stage: 'complete' });
   return { tables, rows: totals.rows, files: totals.files, audit: verified?.head ?? null, warnings };
@@ -271,7 +291,7 @@ const restoreInto = async (
     await assertFree(to);
     await assertNoSessions(to, to.db);
     isOurs = true;
-    const restored = await fillTarget(to, opened, target, written, say);
+    const restored = await fillTarget(to, opened, target, written, { say, now: surroundings.clock.now() });
     isDone = true;
     return restored;
   } finally {
@@ -291,8 +311,7 @@ export const restore = async (
   const { from, ring, isDry, say } = request;
   const startedMs = performance.now();
   const dataDir = resolve(config.settings.dataDir);
-  const { databaseUrl } = config.settings;
-  const place: Place = databaseUrl === null ? { kind: 'folder', dataDir } : { kind: 'server', databaseUrl };
+  const place = placeIn(config);
   const target = { config, place, dataDir };
   // A file is read twice: what is damaged at its end is found before anything is written.
   const looked = isDry || typeof from === 'string' ? await look(target, request, surroundings) : undefined;

@@ -146,23 +146,30 @@ const explanationsOf = (
     return [{ request_id: key, tenant_ref: refOf(event), at, sealed: pseudonyms.seal(text, key) }];
   });
 
+/** Stores these events in the transaction that does what they say, and returns the new head. */
+export const appendWithin = async (
+  db: Db,
+  ledger: Pick<Ledger, 'refOf'>,
+  stamped: readonly StampedEvent[],
+): Promise<ChainHead> => {
+  const refOf = ({ clientId }: AuditEvent): string => (clientId === undefined ? noTenantRef : ledger.refOf(clientId));
+  const head = await lockHead(db);
+  const clients = new Map(stamped.map(({ event }) => [refOf(event), event.clientId ?? null]));
+  const keys = await keysOf(db, clients);
+  const keyOf = (event: AuditEvent): Pseudonyms | undefined => keys.get(refOf(event));
+  const explanations = explanationsOf(stamped, head, refOf, keyOf);
+  if (explanations.length > 0) {
+    await db
+      .insertInto('audit_explanations')
+      .values([...explanations])
+      .execute();
+  }
+  return insertAll(db, head, stamped, keyOf);
+};
+
 /** Stores these events, all or none, and returns the new head. */
 export const appendEvents = (ledger: Ledger, stamped: readonly StampedEvent[]): Promise<ChainHead> =>
-  ledger.db.transaction().execute(async (db) => {
-    const refOf = ({ clientId }: AuditEvent): string => (clientId === undefined ? noTenantRef : ledger.refOf(clientId));
-    const head = await lockHead(db);
-    const clients = new Map(stamped.map(({ event }) => [refOf(event), event.clientId ?? null]));
-    const keys = await keysOf(db, clients);
-    const keyOf = (event: AuditEvent): Pseudonyms | undefined => keys.get(refOf(event));
-    const explanations = explanationsOf(stamped, head, refOf, keyOf);
-    if (explanations.length > 0) {
-      await db
-        .insertInto('audit_explanations')
-        .values([...explanations])
-        .execute();
-    }
-    return insertAll(db, head, stamped, keyOf);
-  });
+  ledger.db.transaction().execute((db) => appendWithin(db, ledger, stamped));
 
 /** Destroys what identifies a tenant in the audit: its key and its sealed explanations. The chain does not change. */
 export const eraseFromAudit = async (

@@ -38,6 +38,12 @@ const tenantKeyOf = async (db: Kysely<LedgerTables>): Promise<Buffer> => {
   return Buffer.from(tenant_key, 'base64');
 };
 
+/** Returns what makes the references of tenants (see Ledger). `db` names the ledger's schema. */
+export const loadRefOf = async (db: Kysely<LedgerTables>): Promise<Ledger['refOf']> => {
+  const key = await tenantKeyOf(db);
+  return (text) => createHmac('sha256', key).update(text, 'utf8').digest('hex');
+};
+
 /** Migrates the tables and opens the ledger. Safe if several gateways start at once. Rejects as `migrateSchema` does. */
 export const openLedger = async (connected: Kysely<LedgerTables>, isShared = true): Promise<Ledger> => {
   await migrateSchema({
@@ -59,9 +65,8 @@ export const assertLedgerWritable = ({ db }: Ledger): Promise<void> => assertWri
  */
 export const attachLedger = async (connected: Kysely<LedgerTables>, isShared: boolean): Promise<Ledger> => {
   const db = connected.withSchema(schemaName);
-  const key = await tenantKeyOf(db);
+  const refOf = await loadRefOf(db);
   const self = await joinProcesses(db, isShared);
-  const refOf = (text: string): string => createHmac('sha256', key).update(text, 'utf8').digest('hex');
-  const gatewayId = createHmac('sha256', key).update('guestlist: gateway id').digest('hex').slice(0, 32);
+  const gatewayId = refOf('guestlist: gateway id').slice(0, 32);
   return { db, isShared, self, refOf, gatewayId };
 };

@@ -119,6 +119,22 @@ const noteEvent = async (db: Kysely<LedgerTables>, { self }: Ledger, event: Tena
 const findLocked = (db: Kysely<LedgerTables>, tenantRef: string) =>
   db.selectFrom('tenants').selectAll().where('tenant_ref', '=', tenantRef).forUpdate().executeTakeFirstOrThrow();
 
+/**
+ * Applies an event in a transaction that also changes what the tenant has. Revokes no tokens: the caller knows that none
+ * are there.
+ */
+export const applyTenantEvent = async (
+  db: Kysely<LedgerTables>,
+  tenantRef: string,
+  event: TenantEvent,
+  now: Date,
+): Promise<Tenant> => {
+  await insertTenant(db, { tenantRef, clientId: event.clientId, now });
+  const tenant = await change(db, decode(await findLocked(db, tenantRef)), event, now);
+  await raiseEpochs(db, { scopes: [tenantScopeOf(tenantRef)], revokedAt: null });
+  return tenant;
+};
+
 export const createTenantRecords = (ledger: Ledger, clock: Clock): TenantRecords => ({
   find: async (clientId) => {
     const rows = ledger.db.selectFrom('tenants').selectAll().where('tenant_ref', '=', ledger.refOf(clientId));

@@ -8,6 +8,17 @@ import type { Digest, RowSource, SequenceState, TextRow } from './rows.js';
 
 const named = z.string().min(1);
 
+/** What the rows of a tenant name and the file does not hold: it is found by its name where they are imported. */
+const need = z.strictObject({
+  kind: z.enum(['data app', 'workspace', 'template', 'metric']),
+  id: named,
+  name: named,
+  /** The workspace of a metric. */
+  of: named.nullable(),
+});
+
+export type Need = z.output<typeof need>;
+
 const manifest = z.strictObject({
   format: z.literal(1),
   /** The version of Guestlist that made it. */
@@ -21,6 +32,8 @@ const manifest = z.strictObject({
     tables: z.array(z.strictObject({ name: named, columns: z.array(z.strictObject({ name: named, type: named })) })),
     sequences: z.array(named),
   }),
+  /** Of the file of one tenant, which holds its rows alone. */
+  tenant: z.strictObject({ clientId: named, state: z.enum(['active', 'suspended']), needs: z.array(need) }).optional(),
 });
 
 export type Manifest = z.output<typeof manifest>;

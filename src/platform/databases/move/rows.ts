@@ -3,7 +3,7 @@
  * writes and reads for every type. Memory is bounded: many small rows, or one large row, are read at once.
  */
 import { createHash } from 'node:crypto';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Contents, Table } from './catalog.js';
 
 /** The values of one row, in the order of the table's columns. */
@@ -57,11 +57,15 @@ async function* readPages<Row>(
   await sql`close guestlist_rows`.execute(db);
 }
 
-async function* readRows(db: Transaction<unknown>, table: Table): AsyncGenerator<readonly TextRow[]> {
+/** Which rows of a table, named `t`. */
+type Which = (table: Table) => RawBuilder<unknown>;
+const every: Which = () => sql`true`;
+
+async function* readRows(db: Transaction<unknown>, table: Table, which: Which): AsyncGenerator<readonly TextRow[]> {
   const texts = sql.join(
     table.columns.map(({ name }, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`c${index}`)}`),
   );
-  const from = sql`select ${texts} from ${sql.raw(table.name)} t where octet_length(t::text)`;
+  const from = sql`select ${texts} from ${sql.raw(table.name)} t where (${which(table)}) and octet_length(t::text)`;
   for (const [query, limit] of [
     [sql`${from} <= ${sql.lit(smallBytes)}`, rowsAtOnce],
     [sql`${from} > ${sql.lit(smallBytes)}`, 1],
@@ -71,28 +75,28 @@ async function* readRows(db: Transaction<unknown>, table: Table): AsyncGenerator
   }
 }
 
-async function* readHashes(db: Transaction<unknown>, { name }: Table): AsyncGenerator<readonly string[]> {
+async function* readHashes(db: Transaction<unknown>, table: Table, which: Which): AsyncGenerator<readonly string[]> {
   const query = sql`select encode(sha256(convert_to(t::text, 'UTF8')), 'hex') collate "C" as hash
-    from ${sql.raw(name)} t order by 1`;
+    from ${sql.raw(table.name)} t where ${which(table)} order by 1`;
   for await (const rows of readPages<{ readonly hash: string }>(db, query, hashesAtOnce))
     yield rows.map(({ hash }) => hash);
 }
 
 /** Each row is hashed by its content. Two tables of the same columns have the same digest if they have the same rows. */
-export const digestOf = async (db: Transaction<unknown>, table: Table): Promise<Digest> => {
+export const digestOf = async (db: Transaction<unknown>, table: Table, which: Which = every): Promise<Digest> => {
   const hash = createHash('sha256');
   let rows = 0;
-  for await (const hashes of readHashes(db, table)) {
+  for await (const hashes of readHashes(db, table, which)) {
     hash.update(hashes.join(''));
     rows += hashes.length;
   }
   return { rows, hash: hash.digest('hex') };
 };
 
-/** The rows of a database, as its transaction sees them. */
-export const databaseRows = (db: Transaction<unknown>, contents: Contents): RowSource => ({
+/** The rows of a database, or those among them, as its transaction sees them. */
+export const databaseRows = (db: Transaction<unknown>, contents: Contents, which: Which = every): RowSource => ({
   contents,
-  rows: (table) => readRows(db, table),
+  rows: (table) => readRows(db, table, which),
   sequence: async (name) => {
     const { rows } = await sql<{ value: string; is_called: boolean }>`
       select last_value::text as value, is_called from ${sql.raw(name)}`.execute(db);
@@ -100,7 +104,7 @@ export const databaseRows = (db: Transaction<unknown>, contents: Contents): RowS
     if (state === undefined) throw new Error(`the sequence ${name} has no state`);
     return { value: state.value, isCalled: state.is_called };
   },
-  digest: (table) => digestOf(db, table),
+  digest: (table) => digestOf(db, table, which),
 });
 
 /** Writes rows as they are, also into columns that the database fills itself. */
