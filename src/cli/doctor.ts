@@ -53,8 +53,8 @@ const readReady = async (): Promise<Ready | null> => {
 export const doctorCommand = new Command()
   .description(
     `Looks at the configuration, the policy, the metadata database and its user, the rights of each datasource's user, TLS,
-clocks, versions, pending migrations, keys and their age, Redis, Chromium, the records of the sender of mails in DNS, the
-running process, and stuck work. Changes nothing. Says for each fault how it is mended, and ends with 1 if there is a fault.
+clocks, versions, pending migrations, keys and their age, Redis, Chromium, the mail server and the records of its sender in
+DNS, the running process, and stuck work. Changes nothing. Says for each fault how it is mended, and ends with 1 if there is a fault.
 Works where the data folder is; an embedded database may be in use.`,
   )
   .addOption(jsonOption)

@@ -104,6 +104,8 @@ const outcomeOf = (error: unknown, hasBegun: boolean): MailOutcome => {
   return { kind: fault === 'mail-unanswered' ? 'unanswered' : 'unreachable', fault };
 };
 
+const outcomeFault = (outcome: MailOutcome): MailFault | null => (outcome.kind === 'taken' ? null : outcome.fault);
+
 /** A transport for one message, which notes when it begins to read that message for the server. */
 const openTransport = ({ smtpUrl, timeoutMs, isTlsRequired, dkim }: MailerOptions, begin: () => void) => {
   const transport = createTransport({
@@ -156,3 +158,19 @@ export const createMailer = (options: MailerOptions): Mailer => ({
     }
   },
 });
+
+/**
+ * Connects to the mail server, with TLS and login as for a message, and sends none. Returns null if it would take one. Never
+ * rejects for what the mail server does.
+ */
+export const checkMailServer = async (options: MailerOptions): Promise<MailFault | null> => {
+  const transport = openTransport(options, () => {});
+  try {
+    await transport.verify();
+    return null;
+  } catch (error) {
+    return outcomeFault(outcomeOf(error, false));
+  } finally {
+    transport.close();
+  }
+};

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMailer, type Mail, type Mailer } from '../../src/delivery/mailer.js';
+import { checkMailServer, createMailer, type Mail, type Mailer } from '../../src/delivery/mailer.js';
 import { messageOf, type ReportText } from '../../src/delivery/message.js';
 import { plainLine } from '../../src/delivery/plain-line.js';
 import { isRecord } from '../../src/model/is-record.js';
@@ -316,6 +316,18 @@ describe('the mail server', () => {
       expect([...secured.received, ...mailbox.received]).toEqual([]);
     },
   );
+
+  test('a check connects and logs in as a message does, sends none, and names what is wrong', async () => {
+    const { close, url } = await openMailbox();
+    await close();
+    const known = mailbox.url.replace('smtp://', 'smtp://user:the-password@');
+    expect(await checkMailServer({ ...options, smtpUrl: known })).toBeNull();
+    expect(await checkMailServer({ ...options, smtpUrl: mailbox.url, isTlsRequired: true })).toBe('mail-no-tls');
+    expect(await checkMailServer({ ...options, smtpUrl: url })).toBe('mail-unreachable');
+    mailbox.behave('refuse-login');
+    expect(await checkMailServer({ ...options, smtpUrl: known })).toBe('mail-login-refused');
+    expect(mailbox.received).toEqual([]);
+  });
 
   test('a mail server that refuses the login leaves the message for later', async () => {
     mailbox.behave('refuse-login');

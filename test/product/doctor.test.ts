@@ -258,8 +258,9 @@ describe('the records of the sender of mails', () => {
     '_dmarc.mail.example': ['v=DMARC1; p=reject'],
     'one._domainkey.mail.example': [`v=DKIM1; k=rsa; p=${published}`],
   };
+  const taking = async () => null;
   const faulty = async (texts: Readonly<Record<string, readonly string[]>>): Promise<readonly string[]> =>
-    (await examineMail(config, records(texts)))
+    (await examineMail(config, records(texts), taking))
       .filter(({ level }) => level === 'fault' || level === 'warning')
       .map(({ level, text }) => `${level}: ${text}`);
 
@@ -299,9 +300,20 @@ describe('the records of the sender of mails', () => {
     expect(await faulty(texts)).toEqual(expected);
   });
 
+  it('stand beside what the mail server says, with its mend', async () => {
+    const found = await examineMail(config, records(right), async () => 'mail-login-refused');
+    expect(found.filter(({ level }) => level === 'fault')).toEqual([
+      expect.objectContaining({
+        text: 'the mail server refused the login, or requires one',
+        subject: 'GUESTLIST_SMTP_URL',
+        mend: expect.stringMatching(/^Check user and password/),
+      }),
+    ]);
+  });
+
   it('cannot be judged while DNS does not answer', async () => {
     const silent: ReadTexts = () => Promise.reject(Object.assign(new Error('timeout'), { code: 'ETIMEOUT' }));
-    await expect(examineMail(config, silent)).rejects.toThrow('timeout');
+    await expect(examineMail(config, silent, taking)).rejects.toThrow('timeout');
   });
 });
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Registry } from 'prom-client';
+import { checkMailServer } from '../../delivery/mailer.js';
 import { loadPolicyFile } from '../../gateway/policy/load.js';
 import { PolicyFaults } from '../../gateway/policy/source.js';
 import { whole } from '../../model/slices.js';
@@ -181,8 +182,8 @@ export const examine = async (parts: DoctorParts): Promise<Examined> => {
     await look('data folder', 'Check who owns it.', () => examineFolder(settings));
     await look('Redis', 'Check REDIS_URL.', () => examineRedis(settings.redisUrl, log));
     await look('Chromium', 'Check renders.chromiumPath.', () => examineBrowser(settings));
-    await look('mail', 'DNS does not answer: check the resolver of this machine.', () =>
-      examineMail(config, readTexts),
+    await look('mail', 'DNS or the mail server does not answer: check the resolver of this machine.', () =>
+      examineMail(config, readTexts, checkMailServer),
     );
     await look('process', 'Check server.host and server.port.', () => examineProcess(readReady));
   }

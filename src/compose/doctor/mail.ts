@@ -1,6 +1,8 @@
-/** Looks at what receivers of reports look at: whether DNS lets the sender's domain send, and holds the key of its signature. */
+/** Looks at the mail server, and at what receivers of reports look at: whether DNS lets the sender's domain send, and holds the key of its signature. */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { mailSetupOf } from '../../delivery/mail-setup.js';
+import type { MailerOptions } from '../../delivery/mailer.js';
+import { type MailFault, mailFaults } from '../../model/schedule/mail-faults.js';
 import type { Config } from '../../platform/config/config.js';
 import { type Finding, finding, good } from './finding.js';
 
@@ -102,8 +104,29 @@ const dkimFindings = async (
   ];
 };
 
-/** Looks at the records of the sender, and of the senders that tenants have of their own. */
-export const examineMail = async (config: Config, read: ReadTexts): Promise<readonly Finding[]> => {
+/** Connects to the mail server and logs in, as `checkMailServer` does. */
+export type ConnectMail = (options: MailerOptions) => Promise<MailFault | null>;
+
+const timeoutMs = 10_000;
+
+const serverFindings = async (
+  { mail, sender, dkim }: NonNullable<ReturnType<typeof mailSetupOf>>,
+  connect: ConnectMail,
+): Promise<readonly Finding[]> => {
+  if (sender === null) return [];
+  const fault = await connect({ ...mail, ...sender, dkim, timeoutMs });
+  if (fault === null) return [good(area, 'the mail server takes a connection and the login')];
+  const { cause, mend, setting } = mailFaults[fault];
+  const given = setting === null ? {} : { subject: setting };
+  return [finding('fault', area, cause, { ...given, mend: `${mend.charAt(0).toUpperCase()}${mend.slice(1)}.` })];
+};
+
+/** Looks at the records of the sender, and of the senders that tenants have of their own, and at the mail server. */
+export const examineMail = async (
+  config: Config,
+  read: ReadTexts,
+  connect: ConnectMail,
+): Promise<readonly Finding[]> => {
   const setup = mailSetupOf(config);
   if (setup === null || setup.sender === null)
     return [
@@ -117,7 +140,7 @@ export const examineMail = async (config: Config, read: ReadTexts): Promise<read
   const domains = new Set(
     [setup.sender.from, ...tenants].map((address) => address.slice(address.lastIndexOf('@') + 1)),
   );
-  const found: Finding[] = [];
+  const found: Finding[] = [...(await serverFindings(setup, connect))];
   for (const domain of domains) {
     found.push(...spfFindings(await textsAt(read, domain), domain));
     found.push(...dmarcFindings(await textsAt(read, `_dmarc.${domain}`), domain));
