@@ -14,6 +14,7 @@ const benches = {
   studio: './studio.mjs',
   deliver: './deliver.mjs',
   backup: './backup.mjs',
+  operator: './operator.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);
