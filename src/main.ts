@@ -15,11 +15,13 @@ import { type Moved, type MoveRequest, moveMetadata } from './compose/move/move.
 import { type Restored, type RestoreRequest, restore } from './compose/move/restore.js';
 import { compose, type Halves, type ProcessContext } from './compose/product.js';
 import { type Resealed, resealMetadata } from './compose/reseal.js';
+import { type Rotated, type RotateRequest, rotateSecrets } from './compose/rotate/rotate.js';
 import { createIssuers } from './compose/session-issuers.js';
 import { type ConfiguredTrial, tryConfiguredMail } from './compose/try-mail.js';
 import { PolicyFaults } from './gateway/policy/source.js';
 import type { Clock } from './model/ports.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config/config.js';
+import { storeCredentials } from './platform/config/credentials.js';
 import { backupKeyMend, describeUnknown, isFoundInFolder, withLocalFiles } from './platform/config/environment.js';
 import type { HookProvider } from './platform/config/hook-providers.js';
 import { placeIn } from './platform/databases/move/places.js';
@@ -223,6 +225,19 @@ export const startLocalService = (file: string): Promise<Running> => {
 export const resealConfigured = async (): Promise<Resealed> => {
   const config = loadConfig(environment(), shippedConfig, { uses: ['sealing'] });
   return resealMetadata(config, { clock: systemClock, log: createLog({ level: 'warn' }) });
+};
+
+/** Does the next step of a rotation, and lists the secrets. Throws ConfigError and every error of `rotateSecrets`. */
+export const rotateConfigured = async (request: RotateRequest): Promise<Rotated> => {
+  // All that the processes of the installation use: the list has it.
+  const config = loadConfig(environment(), shippedConfig, { runsGateway: true, runsService: true });
+  return rotateSecrets(config, request, { clock: systemClock, log: createLog({ level: 'warn' }) });
+};
+
+/** Stores a new service token for the next start, if the data folder has the old one. Returns the file. */
+export const storeServiceToken = async (token: string): Promise<string> => {
+  const { settings } = loadConfig(environment(), shippedConfig, { uses: ['operator'] });
+  return storeCredentials(settings.dataDir, { serviceToken: token });
 };
 
 /** Where the metadata is, and where else: URLs of PostgreSQL or folders. Undefined: where the configuration says. */

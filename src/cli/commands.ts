@@ -162,6 +162,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./backup.js')).restoreCommand,
   },
   {
+    name: 'rotate',
+    summary: 'replace the secrets of an installation while it serves, step by step',
+    load: async () => (await import('./rotate.js')).rotateCommand,
+  },
+  {
     name: 'export-tenant',
     summary: 'write what one tenant has into one sealed file',
     load: async () => (await import('./tenant-file.js')).exportTenantCommand,

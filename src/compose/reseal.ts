@@ -16,11 +16,7 @@ export type { Resealed } from '../platform/keys/reseal.js';
 
 const isCanary = ({ table }: { readonly table: string }): boolean => table === 'sealing_canary';
 
-/**
- * Throws if a key is missing from the ring, or if some process still seals with another key than the first one.
- *
- * @internal Tests only: they cut off and repeat a run on a database of their own.
- */
+/** Throws if a key is missing from the ring, or if some process still seals with another key than the first one. */
 export const resealAll = async (
   connected: Kysely<Tables>,
   keys: Parameters<typeof openCanary>[1]['ring'],

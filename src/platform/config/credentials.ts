@@ -65,6 +65,18 @@ const write = async (file: string, credentials: Stored): Promise<void> => {
   }
 };
 
+/** Stores these credentials for the next start, and returns the path of the file. Throws if there is no file. */
+export const storeCredentials = async (
+  dataDir: string,
+  changed: Partial<Pick<Stored, 'encryptionKey' | 'serviceToken'>>,
+): Promise<string> => {
+  const file = join(dataDir, 'credentials.json');
+  const there = stored.safeParse(await readStored(file));
+  if (!there.success) throw new Error(`${file} is missing or not whole: start Guestlist once on this data folder.`);
+  await write(file, { ...there.data, ...changed });
+  return file;
+};
+
 const ringOf = (file: string, given: string | null, kept: string): Pick<Credentials, 'keyRing' | 'keySource'> => {
   const keySource = given === null ? `encryptionKey of ${file}` : 'GUESTLIST_ENCRYPTION_KEY';
   const keyRing = readKeyRing(given ?? kept);

@@ -25,6 +25,9 @@ export const readKeyRing = (text: string): KeyRing | undefined => {
   return first === undefined || others.length + 1 < keys.length ? undefined : [first, ...others];
 };
 
+/** The text that `readKeyRing` reads. */
+export const textOfRing = (ring: KeyRing): string => ring.map((key) => key.toString('base64')).join(',');
+
 export const createSealingKey = (): string => randomBytes(32).toString('base64');
 
 /** Returns a short hash of the key, which tells nothing about it. Each sealed text carries it, so that a text of another key is recognised. */
