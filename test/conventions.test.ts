@@ -396,6 +396,10 @@ describe('the tests', () => {
     expect(withText(/setSystemTime|toFake: \[[^\]]*'Date'|useFakeTimers\(\)|globalThis\.Date =/)).toEqual([]);
   });
 
+  test('random cases never leave a part out always: with `freq: 1`, fast-check makes none of an option', () => {
+    expect(withText(/\bfreq: 1\s*\}/)).toEqual([]);
+  });
+
   test('tests have names that are sentences: at least four words, and no fragment that needs the name around it', () => {
     const isFragment = (name: string): boolean =>
       name.split(' ').length < 4 || /^(?:and|but|or|also|it|its|they|their|that|which|who|whose|too|then)\b/.test(name);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineOptions } from '../../src/engine/engine.js';
+import type { ConditionTree, Measure, VisualDefinition } from '../../src/model/dashboard/metric.js';
 import { noColumnRules, withColumnRules } from '../../src/model/datamart/column-rules.js';
 import type { Datamart, Rollup } from '../../src/model/datamart/datamart.js';
 import type { Condition } from '../../src/model/filter/filter.js';
@@ -79,8 +80,13 @@ describe.each(kinds)('on %s', (kind) => {
     if (one === undefined || engine.rollups === null) throw new Error('no rollup');
     return engine.rollups.build({ datasource, datamart: placed, rollup: one, isWhole }, signal);
   };
-  const ask = async (clientId = 'acme', of: Datamart = mart(), conditions: readonly Condition[] = []) => {
-    const answer = await engine.query(question(place, of, clientId, total, { conditions }));
+  const ask = async (
+    clientId = 'acme',
+    of: Datamart = mart(),
+    conditions: readonly Condition[] = [],
+    definition: VisualDefinition = total,
+  ) => {
+    const answer = await engine.query(question(place, of, clientId, definition, { conditions }));
     return { sum: answer.rows[0]?.sum ?? null, isKept: answer.asOf !== undefined };
   };
   const fill = async (all: TableData['rows']): Promise<void> => {
@@ -145,6 +151,63 @@ describe.each(kinds)('on %s', (kind) => {
       sum: 5,
       isKept: false,
     });
+  });
+
+  it("holds the author's own filter, in every form that it may have", async () => {
+    await build();
+    const north: ConditionTree = { column: columnRef('sales.region'), predicate: { kind: 'oneOf', values: ['north'] } };
+    const closed: ConditionTree = {
+      column: columnRef('sales.sold'),
+      predicate: { kind: 'range', from: null, to: '2024-03-01', toIsExclusive: true },
+    };
+    const where = (tree: ConditionTree) => ask('acme', mart(), [], { ...total, where: tree });
+    expect(await where(north)).toEqual({ sum: 5, isKept: true });
+    expect(await where({ all: [north, closed] })).toEqual({ sum: 1, isKept: true });
+    expect(await where({ any: [north, closed] })).toEqual({ sum: 7, isKept: true });
+    const light: ConditionTree = {
+      column: columnRef('sales.weight'),
+      predicate: { kind: 'compare', operator: '<', value: 0.1 },
+    };
+    expect(await where({ any: [north, light] })).toEqual({ sum: 5, isKept: false });
+  });
+
+  it('asks the source for a range that begins or ends within a kept period', async () => {
+    const monthly = mart({ rollups: [{ ...rollup, grain: 'month' }] });
+    await build(monthly);
+    const during = (from: string | null, to: string | null) =>
+      ask('acme', monthly, [condition('sales.sold', { kind: 'range', from, to, toIsExclusive: true })]);
+    expect(await during('2024-01-01', '2024-03-01')).toEqual({ sum: 3, isKept: true });
+    expect(await during('2024-01-05', '2024-03-01')).toEqual({ sum: 3, isKept: false });
+    expect(await during('2024-01-06', '2024-03-01')).toEqual({ sum: 2, isKept: false });
+    expect(await during(null, '2024-02-05')).toEqual({ sum: 1, isKept: false });
+    expect(await during(null, '2024-02-06')).toEqual({ sum: 3, isKept: false });
+  });
+
+  it('asks the source for a finer time than it keeps', async () => {
+    const monthly = mart({ rollups: [{ ...rollup, grain: 'month' }] });
+    await build(monthly);
+    const by = async (grain: 'day' | 'week' | 'month' | 'year') => {
+      const dimensions = [{ name: 'by', column: columnRef('sales.sold'), grain }];
+      const { rows: found, asOf } = await engine.query(
+        question(place, monthly, 'acme', { ...total, dimensions, sort: [{ name: 'by', direction: 'ASC' }] }),
+      );
+      const starts = found.flatMap((row) => (row.by === null ? [] : String(row.by).slice(0, 10)));
+      return { starts, isKept: asOf !== undefined };
+    };
+    expect(await by('month')).toEqual({ starts: ['2024-01-01', '2024-02-01', '2024-06-01'], isKept: true });
+    expect(await by('year')).toEqual({ starts: ['2024-01-01'], isKept: true });
+    expect(await by('day')).toEqual({ starts: ['2024-01-05', '2024-02-05', '2024-06-05'], isKept: false });
+    expect(await by('week')).toEqual({ starts: ['2024-01-01', '2024-02-05', '2024-06-03'], isKept: false });
+  });
+
+  it('asks the source for a measure of some rows, and counts all rows from the files', async () => {
+    const counted = mart({ rollups: [{ ...rollup, measures: [{ aggregate: 'SUM', column: 'qty' }] }] });
+    await build(counted);
+    const some = { column: columnRef('sales.qty'), indicator: { kind: 'isNotNull' } as const };
+    const measured = (measure: Measure) => ask('acme', counted, [], { ...total, measures: [measure] });
+    expect(await measured({ name: 'sum', aggregate: 'COUNT' })).toEqual({ sum: 4, isKept: true });
+    expect(await measured({ name: 'sum', aggregate: 'SUM', ...some })).toEqual({ sum: 4, isKept: false });
+    expect(await measured({ name: 'sum', aggregate: 'COUNT', ...some })).toMatchObject({ isKept: false });
   });
 
   it('asks the source where the open time has more groups than the bound', async () => {

@@ -109,7 +109,7 @@ export const user: fc.Arbitrary<UserModel> = fc.record({
   org: fc.constantFrom(...tenants),
   roles: subset(roles),
   region: fc.option(fc.constantFrom(...regions), { freq: 3 }),
-  embeds: fc.option(subset(templates, 1), { freq: 1 }),
+  embeds: fc.option(subset(templates, 1), { freq: 2 }),
 });
 
 const celCondition = (when: Condition): string => {
