@@ -24,8 +24,8 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
     tokens.set('rows', await mintFor(product, { isEnableUnderlyingData: true }));
     // The path of the page: the name of the token, and the dashboard.
     host = await startHostPage(product.url, (path) => {
-      const [token = '', board = ''] = path.split('/');
-      return `<guestlist-dashboard theme="light" token="${tokens.get(token)}" service-url="${product.url}" dashboard-id="${board}"></guestlist-dashboard>`;
+      const [token = '', board = '', theme = 'light'] = path.split('/');
+      return `<guestlist-dashboard theme="${theme}" token="${tokens.get(token)}" service-url="${product.url}" dashboard-id="${board}"></guestlist-dashboard>`;
     });
   }, 120_000);
   afterAll(async () => {
@@ -42,6 +42,7 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
     board: CardBoard,
     look: (page: Page, sent: Sent[]) => Promise<void>,
     options: BrowserContextOptions = {},
+    changed?: (answer: string) => string,
   ) => {
     const viewport = { width: 1280, height: 1000 };
     const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'reduce', viewport, ...options });
@@ -57,7 +58,13 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
         if (request.method() !== 'POST') return;
         sent.push({ path: new URL(request.url()).pathname, body: JSON.parse(request.postData() ?? '{}') });
       });
-      await page.goto(`${host.url}/${token}/${board}`);
+      if (changed !== undefined) {
+        await page.route('**/api/v2/guest/**', async (route) => {
+          const response = await route.fetch();
+          await route.fulfill({ response, body: changed(await response.text()) });
+        });
+      }
+      await page.goto(`${host.url}/${token}/${board}/${options.colorScheme ?? 'light'}`);
       await page.locator('guestlist-card').first().waitFor();
       await settled(page);
       await look(page, sent);
@@ -90,6 +97,30 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
     await visit('named', 'cards--LAX', async (page) => {
       expect(await page.locator('guestlist-dashboard .description').count()).toBe(0);
     });
+  });
+
+  test('a card whose answer was kept says of when its data is, in the language of its reader', async () => {
+    const looks = [
+      { name: 'light', locale: 'en-US', colorScheme: 'light', width: 1280, said: /^Showing data of Nov 29, 06:00 AM$/ },
+      { name: 'dark', locale: 'en-US', colorScheme: 'dark', width: 1280, said: /^Showing data of Nov 29, 06:00 AM$/ },
+      { name: 'narrow', locale: 'de-DE', colorScheme: 'light', width: 360, said: /^Daten von 29\. Nov\., 06:00$/ },
+    ] as const;
+    for (const { name, width, said, ...look } of looks) {
+      const viewport = { width, height: 1000 };
+      await visit(
+        'plain',
+        'cards--LAX',
+        async (page) => {
+          await until(() => page.locator('.marked').first().textContent()).toMatch(said);
+          const [note, body] = [page.locator('.marked').first(), page.locator('guestlist-card .body').first()];
+          const [below, above] = [await note.boundingBox(), await body.boundingBox()];
+          expect(below?.y ?? 0).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? 0) - 1);
+          if (screenshots) await page.screenshot({ path: `${screenshots}/kept-${name}.png` });
+        },
+        { ...look, viewport, timezoneId: 'UTC' },
+        (text) => text.replaceAll('"totalRecords":', '"asOf":"2025-11-29T06:00:00.000Z","totalRecords":'),
+      );
+    }
   });
 
   test('a mark of a table filters the cards with its column, and a second click removes the filter', () =>

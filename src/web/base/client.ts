@@ -306,6 +306,7 @@ export const answerIn = ({
   metaData,
   totalRecords,
   truncated,
+  asOf,
   comparisonValue,
   comparedFrom,
   course,
@@ -321,6 +322,7 @@ export const answerIn = ({
     groupbyColumnList: groupbyColumnList.filter((name) => typeof name === 'string'),
     totalRecords: typeof totalRecords === 'number' ? totalRecords : data.length,
     ...(truncated === true ? { isTruncated: true } : {}),
+    ...(typeof asOf === 'string' && !Number.isNaN(Date.parse(asOf)) ? { asOf } : {}),
     ...(isRecord(points) && typeof points.total === 'number'
       ? { points: { shown: data.length, total: points.total } }
       : {}),

@@ -124,9 +124,15 @@ export class MetricCard extends LitElement {
     this.ignored = [];
   }
 
-  /** When the data that the card shows came; undefined if it shows none. */
+  /** When the data that the card shows came, or when it was read if that was earlier; undefined if it shows none. */
   get answeredAt(): Date | undefined {
-    return this.#reading.state.answeredAt;
+    return this.#readAt ?? this.#reading.state.answeredAt;
+  }
+
+  /** Set if the answer was kept: when the oldest of its rows were read. */
+  get #readAt(): Date | undefined {
+    const asOf = this.#reading.state.answer?.asOf;
+    return asOf === undefined ? undefined : new Date(asOf);
   }
 
   /** Whether the card waits for its data or its chart. */
@@ -221,14 +227,19 @@ export class MetricCard extends LitElement {
       : drilledTitle(dimension, measures, this.view.format);
   }
 
-  /** What marks do: those of other cards to this one, and its own to the others. In the card's margin, so that nothing moves. */
+  /**
+   * What marks do: those of other cards to this one, and its own to the others. And of when kept data is. In the card's
+   * margin, so that nothing moves.
+   */
   #marked(): TemplateResult | null {
-    const { text } = this.view.format;
+    const { text, moment } = this.view.format;
     const own = this.#ownMark;
+    const readAt = this.#readAt;
     const said = [
       own === undefined ? null : text('Filters the other charts: {filters}', { filters: own.label }),
       this.held.length === 0 ? null : text('Filtered by {filters}', { filters: this.held.join(', ') }),
       this.ignored.length === 0 ? null : text('Not filtered by {filters}', { filters: this.ignored.join(', ') }),
+      readAt === undefined ? null : text('Showing data of {moment}', { moment: moment(readAt, new Date()) }),
     ].filter((words) => words !== null);
     if (said.length === 0) return null;
     return html`<p class="marked quiet" part="note" title=${said.join(' · ')}>${said.map((words, at) => html`${at === 0 ? '' : ' · '}<span>${words}</span>`)}</p>`;
