@@ -139,7 +139,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { addressOf, limits } = shared.admission;
   const openAssistant = assistantOpener({ ...config, limiters: shared.limiters, clock, log });
   const own = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant };
-  const served = { ...own, usageTimes: config.settings.usage, ...drawing };
+  const served = { ...own, usageTimes: config.settings.usage, warmUpTimes: config.settings.queries.warmUp, ...drawing };
   const serviceOpening = halves.service ? resources.add(openService(served, halves)) : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,

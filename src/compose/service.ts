@@ -1,9 +1,11 @@
 /** Builds the service: the dispatch of every operation over its store, and its background jobs. */
 import { hash } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { calendar } from '../delivery/calendar.js';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
 import type { GuestReports } from '../model/guest/mail-preview.js';
 import type { FindTheme } from '../model/guest/view.js';
+import type { WarmUp, WarmUpSettings } from '../model/guest/warm-up.js';
 import { handled } from '../model/handled.js';
 import { keyHintOf } from '../model/organization.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../model/ports.js';
@@ -23,6 +25,8 @@ import { repeat, systemTiming } from '../platform/work/time.js';
 import { describeAuthoredMetric, previewAuthoredMetric } from '../service/dashboards/author-preview.js';
 import { turnIntoSql } from '../service/dashboards/turn-into-sql.js';
 import { createRefresh } from '../service/datamarts/rollups.js';
+import { answerGuestMetric } from '../service/guest/reads.js';
+import { createWarmUp } from '../service/guest/warm-up.js';
 import { purgeGuestTokens } from '../service/guest-tokens/guest-token-admin.js';
 import { createAuthenticate } from '../service/keys/authenticate.js';
 import { createLastUses, type LastUses } from '../service/keys/last-use.js';
@@ -80,6 +84,7 @@ type ServiceParts = {
   readonly findTheme: FindTheme;
   readonly reports: GuestReports;
   readonly usageTimes: UsageTimes;
+  readonly warmUpTimes: WarmUpSettings;
 };
 
 type Start = {
@@ -103,7 +108,7 @@ const openKeys = async (
 
 /** Migrates the metadata database and builds the service over it. */
 export const openService = async (parts: ServiceParts, start: Start = {}): Promise<Service> => {
-  const { credentials, engine, database, limits, clock, ids, tokens, log, openRenderer, findTheme, reports } = parts;
+  const { credentials, database, limits, clock, ids, tokens, log, openRenderer, findTheme, reports } = parts;
   const db = database.connect<Tables>();
   await migrate(db);
   const { tag, keyLoss } = await openKeys(db, parts, start);
@@ -112,13 +117,17 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const lastUses = createLastUses({ store, clock, log });
   const use = createUsageCounter({ store, clock, ids, tag, log, keepQuota }, parts.usageTimes);
   const jobs = startBackgroundJobs({ store, clock, lastUses, use, log });
-  const refreshing = startRefresh({ store, engine, clock, log });
+  const ask = answerGuestMetric({ store, engine: parts.engine, clock });
+  const warmUp = createWarmUp({ store, clock, calendar, digest, ask }, parts.warmUpTimes);
+  const engine = forgettingQuestions(parts.engine, warmUp);
+  const refreshing = startRefresh({ store, engine, clock, warmUp, log });
   const authenticate = createAuthenticate({ store, clock, tokens, lastUses });
   const renderer = await openRenderer(() => dispatch);
   const sqlRewriter = createSqlRewriter();
   const handlers = createHandlers({
     ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports, sqlRewriter, tag },
     assistant: parts.openAssistant(() => dispatch),
+    warmUp,
   });
   const dispatch: Dispatch = createDispatch({ operations, handlers, authenticate, limits, log, use });
   return {
@@ -136,13 +145,29 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   };
 };
 
-/** Looks each minute which rollups are due. A shutdown cuts a build off: the earlier files stay in force. */
-const startRefresh = ({ store, engine, clock, log }: Parameters<typeof createRefresh>[0] & { readonly log: Log }) => {
-  if (engine.rollups === null) return { close: async () => {} };
+/** What an erased client asked is forgotten with what is kept of it. */
+const forgettingQuestions = (engine: Engine, warmUp: Pick<WarmUp, 'forget'>): Engine => ({
+  ...engine,
+  forgetClient: (dataAppId, clientId) => {
+    warmUp.forget(dataAppId, clientId);
+    return engine.forgetClient(dataAppId, clientId);
+  },
+});
+
+type RefreshParts = Pick<ServiceParts, 'engine' | 'clock' | 'log'> & { readonly store: Store; readonly warmUp: WarmUp };
+
+/**
+ * Looks each minute which rollups are due, and then asks again what guests asked of them lately. A shutdown cuts a build
+ * off: the earlier files stay in force.
+ */
+const startRefresh = ({ store, engine, clock, warmUp, log }: RefreshParts) => {
   const refresh = createRefresh(
-    { store, engine, clock },
+    { store, engine, clock, calendar },
     {
-      built: (datamart, rollup) => log.info({ event: 'rollup.built', datamart, rollup }, 'built a rollup'),
+      built: ({ id, name: datamart }, rollup) => {
+        warmUp.want({ datamartId: id });
+        log.info({ event: 'rollup.built', datamart, rollup }, 'built a rollup');
+      },
       failed: (datamart, rollup, err) =>
         log.warn({ event: 'rollup.build_failed', datamart, rollup, err }, 'failed to build a rollup'),
     },
@@ -154,6 +179,9 @@ const startRefresh = ({ store, engine, clock, log }: Parameters<typeof createRef
     } catch (err) {
       log.warn({ event: 'rollup.build_failed', err }, 'failed to look at the rollups; retrying in a minute');
     }
+    const { asked, failed, err } = await warmUp.run(ending.signal);
+    if (asked + failed > 0)
+      log.info({ event: 'questions.warmed', asked, failed, err }, 'asked again what guests asked lately');
   };
   const stop = repeat(systemTiming, minuteMs, run);
   return {

@@ -7,6 +7,7 @@ import type { Epoch } from '../model/brand.js';
 import { refuseAsSql } from '../model/dashboard/as-sql.js';
 import type { MetricDefinition } from '../model/dashboard/metric.js';
 import type { Scalar } from '../model/filter/filter.js';
+import { handled } from '../model/handled.js';
 import type {
   Engine,
   MetricAnswer,
@@ -46,7 +47,7 @@ import type { ReadTail } from './rollups/rollups.js';
 import { createRollups, type Rollups, type RollupsOptions } from './rollups/rollups.js';
 import { createRows, type Rows, type RowsOptions } from './rows.js';
 import { type QueryWatch, withoutValues } from './run/query-watch.js';
-import { run } from './run/run.js';
+import { type RunResult, run } from './run/run.js';
 import { type StreamBatch, streamed } from './run/stream.js';
 import { clientDatabaseOf } from './scope/client-database.js';
 import { createMaskKeys, type MaskKeyOf } from './scope/mask-keys.js';
@@ -83,7 +84,8 @@ export const createEngine = (options: EngineOptions): Engine => {
   const { log, watch } = options;
   const rollups = openRollups(options, databases, limits);
   const maskKeyOf = options.maskSecret === undefined ? undefined : createMaskKeys(options.maskSecret);
-  const parts: Parts = { databases, rows, limits, planCache, log, watch, maskKeyOf, rollups };
+  const renewals = createRenewals(log, (signal) => createReads(parts, signal));
+  const parts: Parts = { databases, rows, limits, planCache, log, watch, maskKeyOf, rollups, renew: renewals.renew };
   options.live?.(() => liveOf(parts));
   const until = (signal: RequestSignal | undefined): Reads => createReads(parts, signal);
   return {
@@ -108,7 +110,7 @@ export const createEngine = (options: EngineOptions): Engine => {
     },
     rollups: rollups === null ? null : { build: rollups.build, state: rollups.state, keepOnly: rollups.keepOnly },
     eraseFromRollups: async (clientId) => rollups?.eraseClient(clientId),
-    close: () => closeAll([databases.close, rows.close, async () => rollups?.close()]),
+    close: () => closeAll([renewals.close, databases.close, rows.close, async () => rollups?.close()]),
   };
 };
 
@@ -141,6 +143,40 @@ type Parts = {
   readonly watch: QueryWatch | undefined;
   readonly maskKeyOf: MaskKeyOf | undefined;
   readonly rollups: Rollups | null;
+  /** Asks again what was answered by an older answer. */
+  readonly renew: (question: MetricQuestion, use: RequestUse | undefined) => void;
+};
+
+/** With more, the next reader of an older answer has it asked anew. */
+const mostRenewals = 50;
+
+/** Questions that nobody waits for: their answers are kept for the next reader. */
+const createRenewals = (log: EngineOptions['log'], readsFor: (signal: RequestSignal) => Pick<Reads, 'query'>) => {
+  const running = new Map<AbortController, Promise<unknown>>();
+  const renew: Parts['renew'] = ({ mayBeStale: _, ...question }, use) => {
+    if (running.size >= mostRenewals) return;
+    const ending = new AbortController();
+    const failed = (err: unknown): void => {
+      if (!ending.signal.aborted) log.warn({ event: 'cache.renewal_failed', err }, 'failed to renew a stale answer');
+    };
+    const reads = readsFor(Object.assign(ending.signal, { use }));
+    running.set(
+      ending,
+      handled(
+        reads
+          .query(question)
+          .catch(failed)
+          .finally(() => running.delete(ending)),
+      ),
+    );
+  };
+  return {
+    renew,
+    close: async (): Promise<void> => {
+      for (const ending of running.keys()) ending.abort();
+      await Promise.all(running.values());
+    },
+  };
 };
 
 const createReads = (parts: Parts, signal: RequestSignal | undefined): Reads => {
@@ -167,7 +203,11 @@ const createReads = (parts: Parts, signal: RequestSignal | undefined): Reads => 
     return markCut(answered, asked);
   };
   return {
-    query: async (question) => ask(answerOf(question), answerRows),
+    query: async (question) => {
+      const answered = await ask(answerOf(question), answerRows);
+      if (answered.isStale === true) parts.renew(question, signal?.use);
+      return answered;
+    },
     underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }, underlyingRows),
     options: async (question) => {
       const { rows } = await ask({ kind: 'options', question: visual(question) }, optionRows);
@@ -318,7 +358,12 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
 };
 
 /** `ran` runs each query of the database. */
-type Place = Parts & { readonly database: Database; readonly ran?: <R>(make: () => Promise<R>) => Promise<R> };
+type Place = Parts & {
+  readonly database: Database;
+  readonly ran?: <R>(make: () => Promise<R>) => Promise<R>;
+  /** Of the rows that the answer shows, whose age it tells. */
+  readonly mayBeStale?: boolean | undefined;
+};
 
 const noPlace: UsedOn = { dashboardId: null, metricId: null };
 
@@ -360,7 +405,7 @@ const explained =
 const runOf =
   (place: Place, question: CacheKeyParts['question'], { signal, ...running }: Running): RunScoped =>
   (plan, statements, page) => {
-    const { database, rows, watch } = place;
+    const { database, rows, watch, mayBeStale } = place;
     const read = (ended: AbortSignal | undefined) =>
       run(database, statements, { page, tenant: question.tenant, running: { ...running, signal: ended } });
     const watched = {
@@ -374,7 +419,7 @@ const runOf =
       const ask = () => (watch === undefined ? read(ended) : watch.run(watched, () => read(ended), ended));
       return place.ran === undefined ? ask() : place.ran(ask);
     };
-    return rows.load({ question, plan, statements, page }, make, signal);
+    return rows.load({ question, plan, statements, page, mayBeStale }, make, signal);
   };
 
 const manyRows = 1000;
@@ -384,11 +429,22 @@ const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<Metr
   const { question, scoped, compiled, page, shape, hasOtherTypes } = prepared;
   const kept = await keptAnswer(place, ask, prepared, running);
   if (kept !== null) return kept;
-  const read = await runOf(place, question, running)(scoped, compiled, page);
+  const mayBeStale = 'mayBeStale' in ask.question && ask.question.mayBeStale === true;
+  const read = await runOf({ ...place, mayBeStale }, question, running)(scoped, compiled, page);
   if (place.database.isOld?.() === true && hasOtherTypes(read)) refuseOldTypes();
   // A long answer would block the event loop: other requests run before it is shaped.
   if (read.rows.length > manyRows) await breathe();
-  return shape(read, await tenantCurrencyOf(place, prepared, running));
+  return { ...shape(read, await tenantCurrencyOf(place, prepared, running)), ...ageOf([read]) };
+};
+
+/** Of an answer that is made of these rows. `asOf`: when a rollup's were read. */
+const ageOf = (reads: readonly RunResult[], asOf?: string): Pick<MetricAnswer, 'asOf' | 'isStale'> => {
+  const stale = reads.flatMap(({ readAtMs }) => (readAtMs === undefined ? [] : [new Date(readAtMs).toISOString()]));
+  const [oldest] = [...stale, ...(asOf === undefined ? [] : [asOf])].toSorted();
+  return {
+    ...(oldest === undefined ? {} : { asOf: oldest }),
+    ...(stale.length === 0 ? {} : { isStale: true as const }),
+  };
 };
 
 /** The answer of a rollup. Null: none holds all that the question reads, or its files cannot be read; the source answers. */
@@ -400,7 +456,13 @@ const keptAnswer = async (
 ): Promise<MetricAnswer | null> => {
   const { rollups, database, log, rows } = place;
   if (rollups === null || question.definition.kind !== 'visual' || !('sort' in question)) return null;
-  const readTail: ReadTail = (of, { scoped, compiled, page }) => runOf(place, of, running)(scoped, compiled, page);
+  const mayBeStale = question.mayBeStale === true;
+  const reads: RunResult[] = [];
+  const readTail: ReadTail = async (of, { scoped, compiled, page }) => {
+    const tail = await runOf({ ...place, mayBeStale }, of, running)(scoped, compiled, page);
+    reads.push(tail);
+    return tail;
+  };
   const { signal, requestId, ...limits } = running;
   try {
     const chosen = await rollups.choose(database, question, prepared, readTail);
@@ -408,10 +470,11 @@ const keptAnswer = async (
     const { scoped, compiled, page, run: runKept, asOf } = chosen;
     const make = (ended: AbortSignal | undefined) =>
       run({ run: runKept }, compiled, { page, tenant: question.tenant, running: { ...limits, signal: ended } });
-    const parts = { question: prepared.question, plan: scoped, statements: compiled, page };
+    const parts = { question: prepared.question, plan: scoped, statements: compiled, page, mayBeStale };
     const read = await rows.load(parts, make, signal);
+    reads.push(read);
     if (read.rows.length > manyRows) await breathe();
-    return { ...prepared.shape(read, await tenantCurrencyOf(place, prepared, running)), asOf };
+    return { ...prepared.shape(read, await tenantCurrencyOf(place, prepared, running)), ...ageOf(reads, asOf) };
   } catch (err) {
     // A refusal is of the source: it is busy, or its columns have changed.
     if (err instanceof Refusal || signal?.aborted === true) throw err;

@@ -493,6 +493,12 @@ const queries = {
     meaning: 'A rollup could not be read, so the source answered. If it happens again, build the rollup anew.',
     fields: { err },
   },
+  'questions.warmed': {
+    level: 'info',
+    meaning:
+      'What guests asked lately was asked again, after a rollup was built, after a roll-out, or at the time of `queries.warmUp`. Its answers are kept for the next guest. `err` is the last failure.',
+    fields: { asked: 'number of questions', failed: 'number of questions that failed', err },
+  },
   'query.cancel_failed': {
     level: 'warn',
     meaning: 'A query could not be cancelled at the datasource; the server ends it at its time limit.',
@@ -524,6 +530,11 @@ const queries = {
     meaning:
       'It could not be checked whether the tables of a datamart declare their tenancy. Queries decide for themselves.',
     fields: { datamart, tables: 'tables that declare nothing', err },
+  },
+  'cache.renewal_failed': {
+    level: 'warn',
+    meaning: 'An answer that was older than the cache keeps answers could not be read anew. The next reader tries it.',
+    fields: { err },
   },
   'cache.delete_failed': {
     level: 'warn',

@@ -10,6 +10,7 @@ import type { Assistant } from '../model/chat/assistant.js';
 import type { GuestReports } from '../model/guest/mail-preview.js';
 import type { Renderer } from '../model/guest/render.js';
 import type { FindTheme } from '../model/guest/view.js';
+import type { WarmUp } from '../model/guest/warm-up.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../model/ports.js';
 import type { DefinitionEngine, Engine } from '../model/query/engine.js';
 import type { SqlRewriter } from '../model/query/sql-rewriter.js';
@@ -187,6 +188,7 @@ export type UseCaseDeps = {
   readonly findTheme: FindTheme;
   readonly reports: GuestReports;
   readonly assistant: Assistant;
+  readonly warmUp?: Pick<WarmUp, 'seen' | 'want'> | undefined;
 };
 
 /** A use case whose operation declares that it reads no rows does not compile if it wants what reads them. */

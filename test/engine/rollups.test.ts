@@ -203,11 +203,12 @@ describe.each(kinds)('on %s', (kind) => {
   it('asks the source for a measure of some rows, and counts all rows from the files', async () => {
     const counted = mart({ rollups: [{ ...rollup, measures: [{ aggregate: 'SUM', column: 'qty' }] }] });
     await build(counted);
-    const some = { column: columnRef('sales.qty'), indicator: { kind: 'isNotNull' } as const };
+    const indicator = { kind: 'compare', operator: '>=', value: 4 } as const;
+    const some = { column: columnRef('sales.qty'), indicator };
     const measured = (measure: Measure) => ask('acme', counted, [], { ...total, measures: [measure] });
     expect(await measured({ name: 'sum', aggregate: 'COUNT' })).toEqual({ sum: 4, isKept: true });
-    expect(await measured({ name: 'sum', aggregate: 'SUM', ...some })).toEqual({ sum: 4, isKept: false });
-    expect(await measured({ name: 'sum', aggregate: 'COUNT', ...some })).toMatchObject({ isKept: false });
+    expect(await measured({ name: 'sum', aggregate: 'SUM', ...some })).toEqual({ sum: 2, isKept: false });
+    expect(await measured({ name: 'sum', aggregate: 'AVG', ...some })).toEqual({ sum: 0.5, isKept: false });
   });
 
   it('asks the source where the open time has more groups than the bound', async () => {

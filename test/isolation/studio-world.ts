@@ -147,6 +147,7 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
     openRenderer: async () => ({ render: drawing, close: async () => {} }),
     findTheme: () => null,
     usageTimes: { hourDays: 35, keptDays: 1100 },
+    warmUpTimes: { at: null, timezone: 'UTC', questions: 0, questionsPerTenant: 1 },
   });
   await seed(service.store, seeded);
   const embeds = await embedMetrics(service, seeded.boards);

@@ -24,8 +24,8 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
     tokens.set('rows', await mintFor(product, { isEnableUnderlyingData: true }));
     // The path of the page: the name of the token, and the dashboard.
     host = await startHostPage(product.url, (path) => {
-      const [token = '', board = '', theme = 'light'] = path.split('/');
-      return `<guestlist-dashboard theme="${theme}" token="${tokens.get(token)}" service-url="${product.url}" dashboard-id="${board}"></guestlist-dashboard>`;
+      const [token = '', board = '', theme = 'light', language = 'en'] = path.split('/');
+      return `<guestlist-dashboard language="${language}" theme="${theme}" token="${tokens.get(token)}" service-url="${product.url}" dashboard-id="${board}"></guestlist-dashboard>`;
     });
   }, 120_000);
   afterAll(async () => {
@@ -64,7 +64,9 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
           await route.fulfill({ response, body: changed(await response.text()) });
         });
       }
-      await page.goto(`${host.url}/${token}/${board}/${options.colorScheme ?? 'light'}`);
+      await page.goto(
+        `${host.url}/${token}/${board}/${options.colorScheme ?? 'light'}/${options.locale?.slice(0, 2) ?? 'en'}`,
+      );
       await page.locator('guestlist-card').first().waitFor();
       await settled(page);
       await look(page, sent);

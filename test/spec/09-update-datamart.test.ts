@@ -716,13 +716,23 @@ test('rollups: the list is stored, listed with its defaults, replaced, and refus
   const stored = {
     ...rollup,
     partition: { ...rollup.partition, closesAfterHours: 24 },
-    refresh: { everyMinutes: 60, again: 1 },
+    refresh: { again: 1 },
   };
   expect((await read()).rollups).toEqual([stored]);
   await update({ cacheTtlSeconds: 5 });
   expect((await read()).rollups).toEqual([stored]);
   expect(await wrong({ rollups: [{ ...rollup, dimensions: ['zone'] }] })).toContain('rollups[0].dimensions[0]');
   expect(await wrong({ rollups: [{ ...rollup, grain: 'minute' }] })).toContain('rollups[0].grain');
-  await update({ rollups: [] });
+  const at = { at: '06:00', timezone: 'Europe/Berlin' };
+  await update({ rollups: [{ ...rollup, refresh: at }], cacheStaleSeconds: 3600 });
+  expect(await read()).toMatchObject({
+    rollups: [{ ...stored, refresh: { ...at, again: 1 } }],
+    cacheStaleSeconds: 3600,
+  });
+  for (const refresh of [{ at: '06:00' }, { timezone: 'UTC' }, { ...at, timezone: 'Mars' }, { ...at, at: '6' }])
+    expect(await wrong({ rollups: [{ ...rollup, refresh }] })).toContain('rollups[0].refresh');
+  expect(await wrong({ cacheStaleSeconds: -1 })).toContain('cacheStaleSeconds');
+  await update({ rollups: [], cacheStaleSeconds: null });
   expect((await read()).rollups).toBeUndefined();
+  expect((await read()).cacheStaleSeconds).toBeUndefined();
 });

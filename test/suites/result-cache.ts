@@ -34,6 +34,7 @@ export type Asked = {
   readonly own?: string;
   readonly datasource?: Partial<MetricQuestion['datasource']>;
   readonly ttlSeconds?: number | null;
+  readonly staleSeconds?: number;
 };
 
 /** The parts of a question's cache key. Outside of the cache's tests, only `compile` creates them. */
@@ -50,7 +51,11 @@ export const keyedOf = (asked: Asked): CacheKeyParts => {
       epoch: (asked.epoch ?? '0/0') as Epoch,
       tenant,
       datasource: { ...datasourceAt('/data/a.duckdb'), ...asked.datasource } as MetricQuestion['datasource'],
-      datamart: { ...datamart({ tables: [], updatedAt }), cacheTtlSeconds: asked.ttlSeconds },
+      datamart: {
+        ...datamart({ tables: [], updatedAt }),
+        cacheTtlSeconds: asked.ttlSeconds,
+        cacheStaleSeconds: asked.staleSeconds,
+      },
       timezone: asked.timezone ?? null,
     },
     plan: { database: asked.database ?? 'main', leaves: [] } as unknown as CacheKeyParts['plan'],
@@ -122,6 +127,58 @@ export const describeResultCache = (name: string, { replicas, advance }: ResultC
         }
       }
       expect(await second.cache.load(keyedOf({ dataAppId: base }), never)).toEqual(rowsOf('kept'));
+    });
+
+    it('gives older rows, with their age, only where the datamart and the caller allow it, and only for so long', async () => {
+      const { cache, outcomes } = replicas()[0];
+      const keyed = own();
+      const asked = { ttlSeconds: 5, staleSeconds: 10 };
+      const ask = async (parts: Asked, mayBeStale?: true, made = 'new') => {
+        const { rows, readAtMs } = await cache.load({ ...keyed(parts), mayBeStale }, async () => rowsOf(made));
+        return [rows[0]?.[0], readAtMs !== undefined];
+      };
+      const [stale, fresh, epochs] = [
+        { ...asked, sql: 'a' },
+        { ...asked, sql: 'b' },
+        { ...asked, sql: 'c' },
+      ];
+      const without = { ttlSeconds: 5, sql: 'd' };
+      for (const one of [stale, fresh, epochs, without]) expect(await ask(one, true, 'old')).toEqual(['old', false]);
+      await advance(4_900);
+      expect(await ask(stale, true)).toEqual(['old', false]);
+      await advance(200);
+      outcomes.length = 0;
+      expect(await ask(stale, true)).toEqual(['old', true]);
+      expect(outcomes).toEqual(['stale']);
+      expect(await ask(fresh)).toEqual(['new', false]);
+      expect(await ask(without, true)).toEqual(['new', false]);
+      expect(await ask({ ...epochs, epoch: '1/0' }, true)).toEqual(['new', false]);
+      expect(await ask({ ...epochs, version: 1 }, true)).toEqual(['new', false]);
+      await advance(9_800);
+      expect(await ask(stale, true)).toEqual(['old', true]);
+      await advance(200);
+      expect(await ask(stale, true)).toEqual(['new', false]);
+    });
+
+    it('never gives older rows of a client that was erased or revoked, nor of a datasource that was read again', async () => {
+      const { cache } = replicas()[0];
+      const dataAppId = `app-stale-${name}`;
+      const of = (parts: Asked) => ({
+        ...keyedOf({ dataAppId, ttlSeconds: 5, staleSeconds: 60, ...parts }),
+        mayBeStale: true,
+      });
+      const ask = async (parts: Asked, made: string) =>
+        (await cache.load(of(parts), async () => rowsOf(made))).rows[0]?.[0];
+      await ask({}, 'acme');
+      await ask({ clientId: 'zeta' }, 'zeta');
+      await advance(6_000);
+      expect(await ask({ clientId: 'zeta' }, 'other')).toBe('zeta');
+      cache.forgetDatasource('d1');
+      expect(await ask({ clientId: 'zeta' }, 'other')).toBe('other');
+      await advance(6_000);
+      expect(await ask({ clientId: 'zeta' }, 'another')).toBe('other');
+      await cache.forgetClient(dataAppId, 'zeta');
+      expect(await ask({ clientId: 'zeta' }, 'another')).toBe('another');
     });
 
     it('keeps rows for as long as the datamart says, otherwise as configured, and not at all for 0', async () => {

@@ -91,6 +91,7 @@ export const datamartSample = (datasourceId: string, fields: Partial<Datamart> =
     },
   ],
   cacheTtlSeconds: 300,
+  cacheStaleSeconds: 600,
   rollups: [],
   sharedTables: ['main.airports'],
   createdAt: moment,

@@ -133,7 +133,7 @@ export const canonicalDatamart = (given: DatamartFile, known?: DatamartFile): Da
     return isBoolean === undefined ? column : { ...column, isBoolean };
   };
   const tenancySettings = tenancyOf(given.tenancySettings, known?.tenancySettings);
-  const { cacheTtlSeconds, rollups = [] } = given;
+  const { cacheTtlSeconds, cacheStaleSeconds, rollups = [] } = given;
   return {
     name: given.name,
     datasourceName: given.datasourceName,
@@ -151,6 +151,7 @@ export const canonicalDatamart = (given: DatamartFile, known?: DatamartFile): Da
     })),
     sharedTables: given.sharedTables.map((name) => shortName(name, tables)),
     ...(cacheTtlSeconds == null ? {} : { cacheTtlSeconds }),
+    ...(cacheStaleSeconds == null ? {} : { cacheStaleSeconds }),
     ...(rollups.length === 0
       ? {}
       : { rollups: rollups.map((each) => ({ ...each, from: shortName(each.from, tables) })) }),
@@ -177,6 +178,7 @@ export const listedDatamart = (listed: Listed): DatamartFile => {
     relationships: (listed.datamartRelationships ?? []).map((each) => without(each, relationshipDefaults)),
     sharedTables: listed.sharedTables ?? [],
     cacheTtlSeconds: listed.cacheTtlSeconds ?? null,
+    cacheStaleSeconds: listed.cacheStaleSeconds ?? null,
     rollups: listed.rollups ?? [],
   };
   return canonicalDatamart(datamartFile.parse(given));

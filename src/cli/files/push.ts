@@ -21,11 +21,11 @@ const pushDatamart = async (call: Call, step: DatamartStep): Promise<Warnings> =
     await call(deleteDatamart, { datamartName: step.before.name });
     return [];
   }
-  const { name, datasourceName, cacheTtlSeconds = null, rollups = [], ...parts } = step.value;
+  const { name, datasourceName, cacheTtlSeconds = null, cacheStaleSeconds = null, rollups = [], ...parts } = step.value;
   const { warnings = [] } =
     step.action === 'create'
       ? await call(createDatamart, step.value)
-      : await call(updateDatamart, { datamartName: name, cacheTtlSeconds, rollups, ...parts });
+      : await call(updateDatamart, { datamartName: name, cacheTtlSeconds, cacheStaleSeconds, rollups, ...parts });
   return warnings;
 };
 

@@ -14,10 +14,13 @@ import { createSharedRows, Ended, type Found, type SharedOptions } from './share
 import { createSingleFlight } from './single-flight.js';
 
 /**
- * Where rows came from: this process's memory (hit), another replica (shared), a query already running (joined), the
- * database (miss), or the database without caching (uncached).
+ * Where rows came from: this process's memory (hit; stale: they are older than they may be kept, and marked), another
+ * replica (shared), a query already running (joined), the database (miss), or the database without caching (uncached).
  */
-export type CacheOutcome = 'hit' | 'shared' | 'joined' | 'miss' | 'uncached';
+export type CacheOutcome = 'hit' | 'stale' | 'shared' | 'joined' | 'miss' | 'uncached';
+
+/** `mayBeStale`: rows of the datamart's `cacheStaleSeconds` may be answered. Then the caller has them read anew. */
+export type Wanted = CacheKeyParts & { readonly mayBeStale?: boolean | undefined };
 
 export type ResultCacheOptions = {
   /** Keys are made with it. The same for all replicas. */
@@ -42,7 +45,7 @@ export type ResultCache = {
    * The rows, cached or made. One caller over all replicas makes them and the others wait for it. A caller that
    * disconnects does not cancel the query for the others. A failure goes to every waiting caller and is not cached.
    */
-  readonly load: (parts: CacheKeyParts, make: Read, signal?: AbortSignal | undefined) => Promise<RunResult>;
+  readonly load: (parts: Wanted, make: Read, signal?: AbortSignal | undefined) => Promise<RunResult>;
   readonly forgetDatasource: (datasourceId: string) => void;
   /** As `Engine.forgetClient`. */
   readonly forgetClient: (dataAppId: string, clientId: string | null) => Promise<void>;
@@ -53,7 +56,14 @@ export type ResultCache = {
 const sweepEveryMs = 30_000;
 
 /** Rows that are being made. They are cached only if no `forget` matched them meanwhile. */
-type Load = { readonly key: string; readonly datasourceId: string; readonly ttlMs: number; isForgotten: boolean };
+type Load = {
+  readonly key: string;
+  readonly datasourceId: string;
+  readonly ttlMs: number;
+  /** How long they stay in this process. */
+  readonly keptMs: number;
+  isForgotten: boolean;
+};
 
 type Options = ResultCacheOptions & { readonly log: SharedOptions['log']; readonly noted: Noted };
 
@@ -95,13 +105,13 @@ const createStores = ({ clock, timing = systemTiming, maxBytes, shared: sharing,
     shared,
     forget,
     make: async (load: Load, signal: AbortSignal, read: Read): Promise<RunResult> => {
-      const { key, datasourceId, ttlMs } = load;
+      const { key, datasourceId, ttlMs, keptMs } = load;
       const make = (): Promise<RunResult> => unlessEnded(signal, read);
       loads.add(load);
       try {
         const wanted = { key, ttlMs, make, isEnded: () => signal.aborted, mayKeep: () => !load.isForgotten };
         const found = await (shared === null ? makeAlone(make) : shared.load(wanted));
-        if (!load.isForgotten) memory.keep(key, { ...found, datasourceId }, ttlMs);
+        if (!load.isForgotten) memory.keep(key, { ...found, datasourceId }, keptMs);
         noted.answered(found.isFound ? 'shared' : 'miss');
         return found.rows;
       } finally {
@@ -122,18 +132,20 @@ export const createResultCache = (options: Options): ResultCache => {
       signal?.throwIfAborted();
       const { datamart, datasource } = parts.question;
       const ttlMs = 1000 * (datamart.cacheTtlSeconds ?? options.ttlSeconds);
+      const keptMs = ttlMs + 1000 * (datamart.cacheStaleSeconds ?? 0);
       if (ttlMs <= 0) {
         // Not joined with a running query either: it may have started before the change that the caller wants to see.
         noted.answered('uncached');
         return make(signal);
       }
       const { text: key } = keys.keyOf(parts);
-      const kept = memory.find(key, ttlMs);
+      const kept = memory.find(key, parts.mayBeStale === true ? keptMs : ttlMs);
       if (kept !== undefined) {
-        noted.answered('hit');
-        return kept.rows;
+        const isStale = options.clock.now().getTime() >= kept.madeAtMs + ttlMs;
+        noted.answered(isStale ? 'stale' : 'hit');
+        return isStale ? { ...kept.rows, readAtMs: kept.madeAtMs } : kept.rows;
       }
-      const load: Load = { key, datasourceId: datasource.id, ttlMs, isForgotten: false };
+      const load: Load = { key, datasourceId: datasource.id, ttlMs, keptMs, isForgotten: false };
       const work = (ended: AbortSignal): Promise<RunResult> => makeAndKeep(load, ended, make);
       const { result, isJoined } = flights.join(key, work, signal);
       if (isJoined) noted.answered('joined');

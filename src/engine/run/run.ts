@@ -5,7 +5,11 @@ import type { PageOfRows } from '../plan/plan.js';
 import type { CompiledPlan } from '../sql/compile.js';
 
 /** The page of rows, and the number of rows before limit and offset. */
-export type RunResult = ResultTable & { readonly total: number };
+export type RunResult = ResultTable & {
+  readonly total: number;
+  /** Set if the rows are older than they may be kept, and are read anew: when they were read. */
+  readonly readAtMs?: number | undefined;
+};
 
 type Asked = { readonly page: PageOfRows; readonly tenant: TenantScope; readonly running: Running };
 

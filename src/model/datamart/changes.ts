@@ -22,7 +22,7 @@ import {
 
 export type DatamartParts = Pick<
   Datamart,
-  'tenancy' | 'tables' | 'relationships' | 'sharedTables' | 'cacheTtlSeconds' | 'rollups'
+  'tenancy' | 'tables' | 'relationships' | 'sharedTables' | 'cacheTtlSeconds' | 'cacheStaleSeconds' | 'rollups'
 >;
 
 /** Changes to a datamart. A missing field keeps the stored value; a list replaces the stored list. */
@@ -33,6 +33,8 @@ export type DatamartChanges = {
   readonly sharedTables?: readonly string[] | undefined;
   /** Null removes the stored value. */
   readonly cacheTtlSeconds?: number | null | undefined;
+  /** Null removes the stored value. */
+  readonly cacheStaleSeconds?: number | null | undefined;
   /** Replaces the stored list. */
   readonly rollups?: readonly RollupDraft[] | undefined;
 };
@@ -44,6 +46,7 @@ export const noParts: DatamartParts = {
   relationships: [],
   sharedTables: [],
   cacheTtlSeconds: null,
+  cacheStaleSeconds: null,
 };
 
 /** Whether the changes can be checked only with the tables of the datasource. */
@@ -107,6 +110,7 @@ export const changeParts = (
     relationships: joined,
     sharedTables: shared,
     cacheTtlSeconds: changes.cacheTtlSeconds === undefined ? current.cacheTtlSeconds : changes.cacheTtlSeconds,
+    cacheStaleSeconds: changes.cacheStaleSeconds === undefined ? current.cacheStaleSeconds : changes.cacheStaleSeconds,
     rollups: changes.rollups === undefined ? keptRollups : rollupsOf(changes.rollups, named),
   };
 };

@@ -16,6 +16,11 @@ export type Datamart = {
   readonly sharedTables: readonly string[];
   /** How many seconds answers may be cached; 0 disables caching. Null or undefined: the configured default. */
   readonly cacheTtlSeconds?: number | null | undefined;
+  /**
+   * For how many seconds after that a card may still show the earlier answer, which says of when it is, while it is asked
+   * anew. Null or undefined: not at all.
+   */
+  readonly cacheStaleSeconds?: number | null | undefined;
   /** Sums that are kept beside the source, and may answer questions in its place. Undefined: there are none. */
   readonly rollups?: readonly Rollup[] | undefined;
   /**
@@ -116,8 +121,19 @@ export type Rollup = {
     readonly by: (typeof rollupPeriods)[number];
     readonly closesAfterHours: number;
   };
-  /** How often closed periods are built; `again`: how many of the latest ones are built anew each time. */
-  readonly refresh: { readonly everyMinutes: number; readonly again: number };
+  readonly refresh: RollupRefresh;
+};
+
+/**
+ * When closed periods are built: so often, at a time of each day, or both. `again`: how many of the latest ones are built
+ * anew each time.
+ */
+export type RollupRefresh = {
+  readonly everyMinutes?: number | undefined;
+  /** As `HH:MM`, in `timezone`. */
+  readonly at?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly again: number;
 };
 
 export type RollupMeasure = { readonly aggregate: (typeof rollupAggregates)[number]; readonly column: string };

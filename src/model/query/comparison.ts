@@ -216,6 +216,17 @@ const freeName = ({ measures }: VisualDefinition): string => {
   return name;
 };
 
+type Age = Pick<MetricAnswer, 'asOf' | 'isStale'>;
+
+/** The age of an answer that is made of both. */
+const olderAge = (one: Age, other: Age): Age => {
+  const [asOf] = [one.asOf, other.asOf].filter((moment) => moment !== undefined).toSorted();
+  return {
+    ...(asOf === undefined ? {} : { asOf }),
+    ...(one.isStale === true || other.isStale === true ? { isStale: true as const } : {}),
+  };
+};
+
 type Query = (question: MetricQuestion) => Promise<MetricAnswer>;
 
 /** As `compared`, with the course of a single value: for answers that a card shows. */
@@ -224,7 +235,8 @@ export const withCourse =
   async (question) => {
     const course = courseQuestion(question);
     if (course === undefined) return compared(query)(question);
-    const [answer, { rows, columns }] = await Promise.all([compared(query)(question), query(course.question)]);
+    const [answer, past] = await Promise.all([compared(query)(question), query(course.question)]);
+    const { rows, columns } = past;
     // Amounts of several currencies are no one course.
     const isMixed = answer.rows.length > 1 || columns.some(({ currencyColumn }) => currencyColumn !== undefined);
     if (isMixed) return answer;
@@ -233,7 +245,8 @@ export const withCourse =
     values.set(dayIn(starts.at(-1)), answer.rows[0]?.[measure] ?? null);
     const first = starts.findIndex((start) => (values.get(dayIn(start)) ?? null) !== null);
     if (first < 0) return answer;
-    return { ...answer, course: starts.slice(first).map((at) => ({ at, value: values.get(dayIn(at)) ?? null })) };
+    const points = starts.slice(first).map((at) => ({ at, value: values.get(dayIn(at)) ?? null }));
+    return { ...answer, ...olderAge(answer, past), course: points };
   };
 
 /** The day of a date, which the answer may write with a time. */
@@ -245,11 +258,12 @@ export const compared =
   async (question) => {
     const earlier = earlierQuestion(question);
     if (earlier === undefined) return query(question);
-    const [answer, { rows }] = await Promise.all([query(question), query(earlier.question)]);
+    const [answer, before] = await Promise.all([query(question), query(earlier.question)]);
     const { comparedFrom } = question;
     return {
       ...answer,
-      comparisonValue: rows[0]?.[earlier.measure] ?? null,
+      ...olderAge(answer, before),
+      comparisonValue: before.rows[0]?.[earlier.measure] ?? null,
       ...(comparedFrom === undefined ? {} : { comparedFrom }),
     };
   };

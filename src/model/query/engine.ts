@@ -260,6 +260,11 @@ export type MetricQuestion = {
   /** Where the answer is shown, for what operators count. Decides no row, and is no part of a cache's key. */
   readonly shownOn?: UsedOn | undefined;
   /**
+   * Whether an answer of the datamart's `cacheStaleSeconds` will do, which says of when it is; the engine then asks anew.
+   * Decides no row, and is no part of a cache's key.
+   */
+  readonly mayBeStale?: true | undefined;
+  /**
    * Epoch of the data app's client when the caller was authenticated. Answers cached under another epoch are not found.
    */
   readonly epoch: Epoch;
@@ -350,8 +355,10 @@ export type MetricAnswer = {
    * question's limit.
    */
   readonly isTruncated?: boolean | undefined;
-  /** Set if a rollup answered: when the oldest of its rows were read from the source, in ISO 8601. */
+  /** Set if a rollup answered, or the answer is stale: when its oldest rows were read from the source, in ISO 8601. */
   readonly asOf?: string | undefined;
+  /** Set if the answer is older than the cache keeps answers. `asOf` says of when it is, and it is asked anew. */
+  readonly isStale?: true | undefined;
   /**
    * Set if the metric combines all but its top groups: the last `rows` rows stand for all other values of the dimension
    * `name`, and have NULL there.

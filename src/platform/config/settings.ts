@@ -6,8 +6,10 @@
 
 import { z } from 'zod';
 import { capabilityNames } from '../../model/capability.js';
+import { isTimezone } from '../../model/filter/date-range.js';
 import { gatewayIdMend, isGatewayId } from '../../model/gateway-id.js';
 import { studioRoles } from '../../model/person.js';
+import { timePattern } from '../../model/schedule/recurrence.js';
 import { readAllowedHost } from '../addresses/allowed-hosts.js';
 import { databaseUrlMend, isDatabaseUrl } from '../addresses/database-url.js';
 import { isOrigin, originFault } from '../addresses/origin.js';
@@ -116,6 +118,17 @@ const queries = section('queries on datasources', {
   cacheMegabytes: whole(1, 65_536)
     .default(64)
     .describe('size of the result cache in this process; with redisUrl, replicas also share cached answers, sealed'),
+  warmUp: section('asking again what guests asked lately, after a rollup is built, after a roll-out and at a time', {
+    at: z
+      .string()
+      .regex(timePattern)
+      .nullable()
+      .default(null)
+      .describe('a time of each day, such as `06:00`; null: at none'),
+    timezone: z.string().refine(isTimezone, 'expected an IANA name').default('UTC').describe('of `at`: an IANA name'),
+    questions: whole(0, 10_000).default(200).describe('questions of one process each time; 0: none is asked again'),
+    questionsPerTenant: whole(1, 1_000).default(20).describe('of them, those of one tenant'),
+  }),
   runningPerClient: whole(1, 1_000)
     .nullable()
     .default(null)

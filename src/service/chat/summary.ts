@@ -12,7 +12,7 @@ import type { Clock, Tag } from '../../model/ports.js';
 import type { ReadEngine, RequestSignal } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
-import { queryGuestMetric, viewMetric } from '../guest/reads.js';
+import { answerGuestMetric, viewMetric } from '../guest/reads.js';
 import { assertStillGood, openDashboard } from '../guest/scope.js';
 import type { Store } from '../store/store.js';
 
@@ -42,7 +42,7 @@ const summarise = async (
 ): Promise<MetricSummary> => {
   try {
     const query = { metricId, dashboardId, dashboardFilter, language };
-    const { answer } = await queryGuestMetric(deps)(caller, query, signal);
+    const { answer } = await answerGuestMetric(deps)(caller, query, signal);
     return { metricId, facts: factsOf(chart, answer) };
   } catch (error) {
     if (error instanceof Refusal && ofMetric.has(error.code)) return { metricId, facts: [] };

@@ -9,6 +9,7 @@ import type { CopySettings, Embed } from '../../model/dashboard/embed.js';
 import type { Datamart } from '../../model/datamart/datamart.js';
 import { isOpenTo } from '../../model/guest/access.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../model/guest/caller.js';
+import type { WarmUp } from '../../model/guest/warm-up.js';
 import type { Workspace } from '../../model/organization.js';
 import type { Clock, Digest, Ids } from '../../model/ports.js';
 import type { Engine } from '../../model/query/engine.js';
@@ -254,14 +255,14 @@ const assertReplacement = async (
  * then nothing is changed.
  */
 export const replaceDashboardContent =
-  (deps: Deps) =>
+  (deps: Deps & { readonly warmUp?: Pick<WarmUp, 'want'> | undefined }) =>
   async (
     caller: Caller,
     command: ReplaceDashboardContent,
     signal: AbortSignal,
   ): Promise<{ readonly dashboard: Dashboard; readonly digest: string }> => {
     await assertReplacement(deps, caller, command, signal);
-    return deps.store.transaction(async (store) => {
+    const written = await deps.store.transaction(async (store) => {
       const inner = { ...deps, store };
       const workspace = await loadWorkspace(store, command.workspaceName);
       const dashboard = await lockDashboard(store, caller, workspace, command.dashboardId);
@@ -288,4 +289,6 @@ export const replaceDashboardContent =
       const written = (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard));
       return { dashboard: replaced, digest: contentWith(deps, replaced, written, settings).digest };
     });
+    deps.warmUp?.want({ dashboardId: written.dashboard.id });
+    return written;
   };

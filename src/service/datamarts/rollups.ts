@@ -4,6 +4,7 @@ import type { ServiceCaller } from '../../model/guest/caller.js';
 import type { Clock } from '../../model/ports.js';
 import type { Engine, KeptRollup, RequestSignal, RollupBuilder, RollupReport } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
+import { type Calendar, nextMoment } from '../../model/schedule/recurrence.js';
 import type { Store } from '../store/store.js';
 import { unknownDatamart } from './tenancy.js';
 
@@ -74,11 +75,9 @@ export const buildRollup =
   };
 
 type Noted = {
-  readonly built: (datamart: string, rollup: string) => void;
+  readonly built: (datamart: Datamart, rollup: string) => void;
   readonly failed: (datamart: string, rollup: string, error: unknown) => void;
 };
-
-const minuteMs = 60_000;
 
 type Declared = { readonly datamart: Datamart; readonly rollup: Rollup };
 
@@ -90,17 +89,37 @@ const listDeclared = async ({ datamarts }: Deps['store']): Promise<readonly Decl
   return declared;
 };
 
+const defaultMinutes = 60;
+const minuteMs = 60_000;
+
+/**
+ * Whether a rollup that was looked at then is due.
+ *
+ * @internal Tests only.
+ */
+export const isRefreshDue = (
+  { everyMinutes, at, timezone }: Rollup['refresh'],
+  calendar: Calendar,
+  { last, now }: { readonly last: Date; readonly now: Date },
+): boolean => {
+  const minutes = everyMinutes ?? (at === undefined ? defaultMinutes : Number.POSITIVE_INFINITY);
+  if (now.getTime() - last.getTime() >= minutes * minuteMs) return true;
+  if (at === undefined || timezone === undefined) return false;
+  const next = nextMoment({ every: 'day', at, timezone }, calendar, last);
+  return next !== null && next.getTime() <= now.getTime();
+};
+
 /**
  * Builds the rollups that are due, one after the other. Looks at each as often as its declaration says, also after a
  * failure. Another process may have built it meanwhile, or be building it.
  */
-export const createRefresh = (deps: Deps & { readonly clock: Clock }, noted: Noted) => {
-  const { store, engine, clock } = deps;
-  const looked = new Map<string, number>();
+export const createRefresh = (deps: Deps & { readonly clock: Clock; readonly calendar: Calendar }, noted: Noted) => {
+  const { store, engine, clock, calendar } = deps;
+  const looked = new Map<string, Date>();
   const isDue = (datamart: Datamart, { name, refresh }: Rollup): boolean => {
     const key = JSON.stringify([datamart.id, datamart.updatedAt, name]);
-    const now = clock.now().getTime();
-    if (now - (looked.get(key) ?? Number.NEGATIVE_INFINITY) < refresh.everyMinutes * minuteMs) return false;
+    const [now, last] = [clock.now(), looked.get(key)];
+    if (last !== undefined && !isRefreshDue(refresh, calendar, { last, now })) return false;
     looked.set(key, now);
     return true;
   };
@@ -109,10 +128,10 @@ export const createRefresh = (deps: Deps & { readonly clock: Clock }, noted: Not
     if (datasource === undefined) return;
     const place = { datasource, datamart, rollup };
     const { isCurrent, manifest } = await builder.state(place);
-    const age = manifest === null ? Number.POSITIVE_INFINITY : clock.now().getTime() - Date.parse(manifest.checkedAt);
-    if (isCurrent && age < rollup.refresh.everyMinutes * minuteMs) return;
+    const last = manifest === null ? null : new Date(manifest.checkedAt);
+    if (isCurrent && last !== null && !isRefreshDue(rollup.refresh, calendar, { last, now: clock.now() })) return;
     await builder.build({ ...place, isWhole: false }, signal);
-    noted.built(datamart.name, rollup.name);
+    noted.built(datamart, rollup.name);
   };
   const refreshNoted = async (builder: RollupBuilder, { datamart, rollup }: Declared, signal: AbortSignal) => {
     try {

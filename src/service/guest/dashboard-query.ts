@@ -1,6 +1,7 @@
 /** Queries several metrics of a dashboard. Each is read in the same way as by a query of its own. */
 import type { GuestCaller } from '../../model/guest/caller.js';
 import type { DashboardPart, DashboardQuery } from '../../model/guest/view.js';
+import type { WarmUp } from '../../model/guest/warm-up.js';
 import type { Clock, Tag } from '../../model/ports.js';
 import type { ReadEngine } from '../../model/query/engine.js';
 import type { Store } from '../store/store.js';
@@ -13,6 +14,7 @@ type Deps = {
   readonly engine: ReadEngine;
   readonly clock: Clock;
   readonly tag: Tag;
+  readonly warmUp?: Pick<WarmUp, 'seen'> | undefined;
 };
 
 /** As many as a browser would send at once. */

@@ -25,6 +25,7 @@ import type {
   GuestTheme,
   MetricReply,
 } from '../../model/guest/view.js';
+import type { WarmUp } from '../../model/guest/warm-up.js';
 import type { Clock, Digest, Tag } from '../../model/ports.js';
 import { colourAnswer, withMeasureNumbers, withRowFormats } from '../../model/query/answer-columns.js';
 import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../model/query/engine.js';
@@ -303,20 +304,46 @@ const answerTo = async (
   return { metricId: target.metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
 };
 
+type Answering = Deps & {
+  /** What is asked of the engine in place of the question. */
+  readonly asked: (question: MetricQuestion, target: OpenMetric) => MetricQuestion;
+};
+
+const answerGuest = async (
+  { asked, ...deps }: Answering,
+  caller: GuestCaller,
+  query: GuestQuery,
+  signal: AbortSignal,
+): Promise<MetricReply> => {
+  const target = await openTarget(deps, caller, query);
+  const reads = guestReads(deps.engine, signal, target);
+  const ask = measured(fewerPoints(query, target.metric, reads));
+  return reply(deps, caller, target, query, (question) => ask(asked(question, target)));
+};
+
 /**
  * Returns the metric's answer, with the value of an earlier period if the metric has a comparison that applies. Throws
- * UNAUTHORIZED if the token does not open the metric.
+ * UNAUTHORIZED if the token does not open the metric. The answer is none that the cache keeps no longer.
  */
+export const answerGuestMetric =
+  (deps: Deps) =>
+  (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> =>
+    answerGuest({ ...deps, asked: (question) => question }, caller, query, signal);
+
+/** As `answerGuestMetric`, for a card: an older answer will do where the datamart allows it, and the question is remembered. */
 export const queryGuestMetric =
-  (deps: TaggingDeps) =>
+  (deps: TaggingDeps & { readonly warmUp?: Pick<WarmUp, 'seen'> | undefined }) =>
   async (
     caller: GuestCaller,
     query: GuestQuery,
     signal: AbortSignal,
   ): Promise<MetricReply & { readonly tag: string }> => {
-    const target = await openTarget(deps, caller, query);
-    const reads = guestReads(deps.engine, signal, target);
-    const replied = await reply(deps, caller, target, query, measured(fewerPoints(query, target.metric, reads)));
+    const { warmUp } = deps;
+    const asked: Answering['asked'] = (question, { opened }) => {
+      warmUp?.seen({ caller, query, datamartId: question.datamart.id, dashboardId: opened.dashboard.id });
+      return { ...question, mayBeStale: true };
+    };
+    const replied = await answerGuest({ ...deps, asked }, caller, query, signal);
     return { ...replied, tag: await answerTag(deps.tag, caller.grant, replied) };
   };
 

@@ -44,7 +44,13 @@ export const metricAnswer = z
     asOf: z
       .string()
       .optional()
-      .describe('If a rollup answered: when the oldest of its rows were read from the datasource. Later rows are new.'),
+      .describe(
+        'If a rollup answered: when the oldest of its rows were read from the datasource. Later rows are new. If `stale`: when the answer was read.',
+      ),
+    stale: z
+      .literal(true)
+      .optional()
+      .describe('True: the answer is older than the cache keeps answers, as the datamart allows, and is asked anew.'),
     others: z
       .object({ name: z.string(), rows: z.number() })
       .optional()
@@ -142,6 +148,7 @@ export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): E
     totalRecords: answer.totalRecords,
     ...(answer.isTruncated === true ? { truncated: true as const } : {}),
     ...(answer.asOf === undefined ? {} : { asOf: answer.asOf }),
+    ...(answer.isStale === true ? { stale: true as const } : {}),
     ...(answer.others === undefined ? {} : { others: answer.others }),
     ...(answer.points === undefined ? {} : { points: answer.points }),
     metaData: {

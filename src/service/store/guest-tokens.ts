@@ -70,22 +70,23 @@ const sumOf = (epoch: Epoch): Epoch => (epoch.split('/')[0] ?? epoch) as Epoch;
 const erasuresOf = (epoch: Epoch): string => epoch.split('/')[1] ?? '0';
 
 /**
- * Returns `findByHash`. The statement is compiled once, since every request of a guest runs it and compiling takes as
- * long as running it.
+ * Returns `findByHash` or `findById`. The statement is compiled once, since every request of a guest runs it and compiling
+ * takes as long as running it.
  */
-const createFind = (db: Kysely<Tables>) => {
-  const write = (hash: HashedToken) =>
+const createFind = <Name extends 'hash' | 'id'>(db: Kysely<Tables>, name: Name) => {
+  type Value = FoundRow[Name];
+  const write = (value: Value) =>
     db
       .selectFrom('guest_tokens')
       .where('epoch', '=', sumOfEpochs())
       .selectAll()
       .select([clientEpoch().as('client_epoch'), contentRevision().as('content_revision')])
-      .where('hash', '=', hash)
+      .where(name as 'id', '=', value as string)
       .compile();
   let written: ReturnType<typeof write> | undefined;
-  return async (hash: HashedToken): Promise<Found | undefined> => {
-    written ??= write(hash);
-    const { rows } = await db.executeQuery<FoundRow>({ ...written, parameters: [hash] });
+  return async (value: Value): Promise<Found | undefined> => {
+    written ??= write(value);
+    const { rows } = await db.executeQuery<FoundRow>({ ...written, parameters: [value] });
     const [row] = rows;
     return row && decode(row);
   };
@@ -155,7 +156,9 @@ export const createGuestTokenStore = (db: Kysely<Tables>) => {
      * own clock. `epoch` is the current epoch of the token's client, for all users. `revision` is the content's revision
      * at the same moment.
      */
-    findByHash: createFind(db),
+    findByHash: createFind(db, 'hash'),
+    /** As `findByHash`. */
+    findById: createFind(db, 'id'),
     /** Returns the tokens that are valid at `now`, oldest first. */
     listLive: (of: LiveTokens, wanted: Page | null) => listLive(db, of, wanted),
     /** Revokes the tokens, including those of mints in progress. Returns how many were valid at `now`. */

@@ -24,6 +24,7 @@ import { sessionChecks } from './migrations/0017-session-checks.js';
 import { erasureFences } from './migrations/0018-erasure-fences.js';
 import { rollups } from './migrations/0019-rollups.js';
 import { usage } from './migrations/0020-usage.js';
+import { staleAnswers } from './migrations/0021-stale-answers.js';
 import { schemaName, type Tables } from './tables.js';
 
 /** All migrations, in order. */
@@ -47,6 +48,7 @@ export const migrations: Migrations = {
   '0018-erasure-fences': erasureFences,
   '0019-rollups': rollups,
   '0020-usage': usage,
+  '0021-stale-answers': staleAnswers,
 };
 
 /** Throws if the metadata database does not accept writes. */

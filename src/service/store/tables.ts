@@ -76,6 +76,7 @@ export type Tables = {
     relationships: Jsonb<readonly Relationship[]>;
     shared_tables: Jsonb<readonly string[]>;
     cache_ttl_seconds: number | null;
+    cache_stale_seconds: number | null;
     rollups: NullableJsonb<readonly Rollup[]>;
     created_at: Date;
     updated_at: Date;

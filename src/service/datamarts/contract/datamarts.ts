@@ -89,6 +89,7 @@ const listedDatamart = z.object({
   datamartRelationships: z.array(listedRelationship).optional(),
   sharedTables: z.array(z.string()).optional(),
   cacheTtlSeconds: z.number().nullable().optional().describe('Null: the server’s setting applies.'),
+  cacheStaleSeconds: z.number().optional().describe('Left out: no answer is given once it is older.'),
   rollups: listedRollups.optional().describe('Left out: there are none.'),
 });
 
@@ -137,11 +138,19 @@ const encodeTenancy = (tenancy: Tenancy): Encoded<typeof listedDatamart>['datama
   primaryDatabase: tenancy.tenancyLevel === 'TABLE' ? null : tenancy.primaryDatabase,
 });
 
-const encodeDetails = ({ tables, relationships, sharedTables, cacheTtlSeconds, rollups = [] }: Datamart) => ({
+const encodeDetails = ({
+  tables,
+  relationships,
+  sharedTables,
+  cacheTtlSeconds,
+  cacheStaleSeconds,
+  rollups = [],
+}: Datamart) => ({
   datamartTables: tables.map(encodeTable),
   datamartRelationships: draftRelationships(relationships, nameTables(tables)),
   sharedTables,
   cacheTtlSeconds: cacheTtlSeconds ?? null,
+  ...(cacheStaleSeconds == null ? {} : { cacheStaleSeconds }),
   ...(rollups.length === 0 ? {} : { rollups: draftRollups(rollups, nameTables(tables)) }),
 });
 

@@ -2,7 +2,9 @@
 import { z } from 'zod';
 import { rollupAggregates, rollupGrains, rollupPeriods } from '../../../model/datamart/datamart.js';
 import { greatestScale } from '../../../model/datamart/money.js';
+import { isTimezone } from '../../../model/filter/date-range.js';
 import { periods } from '../../../model/filter/period.js';
+import { timePattern } from '../../../model/schedule/recurrence.js';
 import { identifier, limits, list, text } from '../../../platform/http/interface/fields.js';
 import { dates, numbers, predicateOf } from '../../common/contract/metric-parts.js';
 
@@ -214,6 +216,14 @@ export const cacheTtlSeconds = z
   .nullish()
   .describe('Seconds for which an answer is cached for the same client; 0: never. Null: the server’s setting applies.');
 
+export const cacheStaleSeconds = z
+  .number()
+  .int()
+  .min(0)
+  .max(maxCacheTtlSeconds)
+  .nullish()
+  .describe('Seconds after that for which a card may show the answer, marked as stale, while it is asked anew.');
+
 export const sharedTables = list(identifier).describe(
   'Names of the tables whose rows all tenants may read; `*` is refused. Every other table needs a `clientColumn`, or a relationship to a tenant’s table.',
 );
@@ -246,7 +256,14 @@ const rollup = z.strictObject({
   }),
   refresh: z
     .strictObject({
-      everyMinutes: z.number().int().min(1).max(44_640).default(60),
+      everyMinutes: z.number().int().min(1).max(44_640).optional().describe('Without it and `at`: 60.'),
+      at: z.string().regex(timePattern).max(5).optional().describe('A time of each day: `06:00`.'),
+      timezone: z
+        .string()
+        .max(100)
+        .refine(isTimezone, 'an IANA name, such as Europe/Berlin')
+        .optional()
+        .describe('Of `at`.'),
       again: z
         .number()
         .int()
@@ -255,6 +272,7 @@ const rollup = z.strictObject({
         .default(1)
         .describe('So many of the latest closed periods are built anew each time, for rows that come late.'),
     })
+    .refine(({ at, timezone }) => (at === undefined) === (timezone === undefined), '`at` and `timezone` go together')
     .prefault({}),
 });
 

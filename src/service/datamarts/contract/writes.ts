@@ -5,6 +5,7 @@ import type { TenancyWarning } from '../../../model/datamart/table-ownership.js'
 import { identifier, limits, list } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
 import {
+  cacheStaleSeconds,
   cacheTtlSeconds,
   newTenancySettings,
   relationship,
@@ -46,6 +47,7 @@ export const createDatamart = operation({
     relationships: list(relationship).default([]),
     sharedTables: sharedTables.default([]),
     cacheTtlSeconds,
+    cacheStaleSeconds,
     rollups: rollups.optional(),
   }),
   output: z.object({ id: z.string(), error: noError, warnings: tenancyWarnings }),
@@ -83,6 +85,7 @@ export const updateDatamart = operation({
     relationships: list(relationship).optional(),
     sharedTables: sharedTables.optional(),
     cacheTtlSeconds,
+    cacheStaleSeconds,
     rollups: rollups.optional().describe('Replaces the stored list.'),
     expectedUpdatedAt: z.iso
       .datetime()
