@@ -4,12 +4,13 @@ import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { grainOf } from '../model/datamart/source-schema.js';
 import { nearestName } from '../model/nearest-name.js';
 import type { RollupReport } from '../model/query/engine.js';
+import type { AnswerOf } from '../platform/http/interface/callable.js';
 import type { Call } from '../platform/http/interface/client.js';
 import { deleteTemplate } from '../service/dashboards/contract/dashboards.js';
 import { listDashboards } from '../service/dashboards/contract/workspace-dashboards.js';
 import { createDataApp, listDataApps } from '../service/data-apps/contract/data-apps.js';
 import { deleteDatamart, listDatamarts } from '../service/datamarts/contract/datamarts.js';
-import { buildRollup, listRollups } from '../service/datamarts/contract/rollups.js';
+import { buildRollup, listRollups, proposeRollups } from '../service/datamarts/contract/rollups.js';
 import {
   deleteDatasource,
   listDatasources,
@@ -147,12 +148,39 @@ const rollupColumns = {
   MB: ({ bytes }: RollupReport) => (bytes / 1_000_000).toFixed(1),
 };
 
+type Proposal = AnswerOf<typeof proposeRollups>['data'];
+
+/** With JSON to be pasted into the datamart. */
+const proposalText = ({ proposed, left }: Proposal): string => {
+  const namesOf = (names: readonly string[]): string => (names.length === 0 ? 'metrics of guests' : names.join(', '));
+  const parts = proposed.map(
+    ({ rollup, reason, names }) =>
+      `${reason}\nMetrics: ${namesOf(names)}\nAdd to "rollups" of the datamart:\n${JSON.stringify(rollup, null, 2)}`,
+  );
+  const others = left.map(
+    ({ why, names, queries, ms }) =>
+      `Not by a rollup, since ${why}: ${namesOf(names)} (${queries} queries, ${(ms / 1000).toFixed(1)} s)`,
+  );
+  const none = proposed.length === 0 ? ['Nothing is proposed.'] : [];
+  return [...none, ...parts, ...others].join('\n\n');
+};
+
 export const rollupsCommand = groupOf(
   serviceCommand('list')
     .summary('list the rollups of a datamart and their files')
     .argument('<datamart>')
     .action((datamartName, given) =>
       tell(given, async (call) => listing((await call(listRollups, { datamartName })).data, rollupColumns)),
+    ),
+  serviceCommand('propose')
+    .summary('propose rollups of a datamart, out of what was asked most')
+    .argument('<datamart>')
+    .option('--days <number>', 'the time that is looked at', Number, 28)
+    .action((datamartName, { days, ...given }) =>
+      tell(given, async (call) => {
+        const { data } = await call(proposeRollups, { datamartName, days });
+        return { json: data, text: printable(proposalText(data)) };
+      }),
     ),
   serviceCommand('build')
     .summary('build the rollups of a datamart, or the one that is named')

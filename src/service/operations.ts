@@ -58,6 +58,7 @@ import {
   listDatamarts,
   updateDatamart,
 } from './datamarts/datamarts.js';
+import { proposeRollups } from './datamarts/propose-rollups.js';
 import { buildRollup, listRollups } from './datamarts/rollups.js';
 import { getDatamartTenancy } from './datamarts/tenancy.js';
 import { listTenantNames } from './datamarts/tenant-names.js';
@@ -248,6 +249,7 @@ const table = {
   listDatamartColumns: serve(datamartColumns.listDatamartColumns, listDatamartColumns),
   listRollups: serve(datamartRollups.listRollups, listRollups),
   buildRollup: serve(datamartRollups.buildRollup, buildRollup),
+  proposeRollups: serve(datamartRollups.proposeRollups, proposeRollups),
   getDatamartTenancy: serve(datamartTenancy.getDatamartTenancy, getDatamartTenancy),
   listTenantNames: serve(tenantNames.listTenantNames, listTenantNames),
   createSemanticLayer: serve(semanticLayer.createSemanticLayer, createSemanticLayer),

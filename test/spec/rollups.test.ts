@@ -81,6 +81,38 @@ test('listRollups and buildRollup refuse unknown names, a faulty body, other cre
   await refused('buildRollup METRIC_QUERY_ERROR', house, { datamartName: 'away', rollupName: 'by day' });
 });
 
+test('rollups are proposed out of what was asked, with what to add to the datamart, and nothing of rows', async () => {
+  await createSales(house, 'asked', {});
+  const { id: embedId } = await boardOver(house, 'asked', 'asked-board', 'acme', definition({ rlsVariables: [] }));
+  const [metric] = (await ok(house, 'listEmbedMetrics', { embedId, clientId: 'acme' })).data;
+  const ask = () => ok(house, 'queryMetric', { metricId: metric?.metricId, embedId, clientId: 'acme' });
+  const before = await ask();
+  const of = { datamartName: 'asked' };
+  // What was used is stored each second.
+  const propose = async () => (await ok(house, 'proposeRollups', of)).data;
+  await expect.poll(async () => (await propose()).proposed.length, { timeout: 20_000 }).toBe(1);
+  const { proposed, left } = await propose();
+  expect(left).toEqual([]);
+  expect(proposed[0]).toMatchObject({
+    rollup: { from: 'sales', partition: { column: 'sold', by: 'month' } },
+    reason: expect.stringContaining('In 28 days, 1 queries'),
+    queries: 1,
+  });
+  for (const row of before.data)
+    for (const cell of Object.values(row)) expect(JSON.stringify(proposed)).not.toContain(JSON.stringify(cell));
+  await ok(house, 'updateDatamart', { ...of, rollups: proposed.map((one) => one.rollup) });
+  expect(await propose()).toMatchObject({ proposed: [], left: [{ why: expect.stringContaining('has its columns') }] });
+  await ok(house, 'buildRollup', { ...of, rollupName: proposed[0]?.rollup.name });
+  expect(await ask()).toMatchObject({ asOf: expect.any(String), data: before.data });
+});
+
+test('proposeRollups refuses unknown names, other credentials, and a faulty body', async () => {
+  for (const bearer of [null, 'wrong', house.apiKey])
+    await refused('proposeRollups AUTHENTICATION_ERROR', house, { datamartName: 'shop' }, { bearer });
+  await refused('proposeRollups INVALID_DATAMART', house, { datamartName: 'Shop' });
+  await refused('proposeRollups INVALID_REQUEST_BODY', house, { datamartName: 'shop', days: 0 });
+});
+
 test('without a folder, rollups are off, and the message says which setting turns them on', async () => {
   const off = await openHouse();
   try {

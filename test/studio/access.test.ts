@@ -42,6 +42,7 @@ describe('an operation', () => {
       ['draftDashboardContent', ['author']],
       ['tryDashboardContent', ['author']],
       ['compareDatasourceColumns', ['author']],
+      ['proposeRollups', ['author', 'publisher']],
       ['readUsage', ['author', 'publisher', 'support', 'auditor']],
       ['exportUsage', ['author', 'publisher', 'support', 'auditor']],
     ]);

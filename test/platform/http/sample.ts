@@ -359,6 +359,7 @@ export const sampleHandlers: Handlers = {
       ...{ files: 1, rows: 2, sourceRows: 3, bytes: 4 },
     },
   ],
+  proposeRollups: async () => ({ proposed: [], left: [] }),
   buildRollup: async (_, { rollupName: name }) => ({
     ...{ name, state: 'none', closedUntil: null, checkedAt: null, files: 0, rows: 0, sourceRows: 0, bytes: 0 },
   }),

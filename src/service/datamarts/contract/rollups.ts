@@ -1,8 +1,10 @@
 /** Operations of this project: a datamart's rollups with their files, and building them. */
 import { z } from 'zod';
+import type { RollupProposal } from '../../../model/dashboard/propose-rollups.js';
 import type { RollupReport } from '../../../model/query/engine.js';
 import { identifier } from '../../../platform/http/interface/fields.js';
 import { noError, operation } from '../../../platform/http/interface/operation.js';
+import { listedRollups } from './fields.js';
 
 const state = z.object({
   name: z.string(),
@@ -68,5 +70,75 @@ export const buildRollup = operation({
   example: {
     input: { datamartName: 'flights', rollupName: 'flights by day', isWhole: false },
     output: { data: example, error: null },
+  },
+});
+
+const use = {
+  names: z.array(z.string()).describe('Names of metrics, except those that guests gave.'),
+  queries: z.number().describe('Queries of the datasource.'),
+  ms: z.number().describe('Milliseconds that they took.'),
+};
+
+const proposed = z.object({
+  rollup: listedRollups.element.describe('To be added to `rollups` of the datamart.'),
+  reason: z.string(),
+  ...use,
+});
+
+export const proposeRollups = operation({
+  name: 'proposeRollups',
+  section: 'facts',
+  resource: 'Rollups',
+  summary: 'Propose rollups of a datamart',
+  description:
+    'From what was used: which rollups would have the columns of the metrics whose questions cost the datasource most, and which metrics no rollup answers. Reads no row of the datasource. Whether a rollup can be built, only the build tells.',
+  credentials: ['serviceToken'],
+  roles: ['author', 'publisher'],
+  reads: 'outcomes',
+  readsOnly: true,
+  input: z.strictObject({
+    datamartName: identifier,
+    days: z.number().int().min(1).max(366).default(28).describe('The time that is looked at, up to now.'),
+  }),
+  output: z.object({
+    data: z.object({
+      proposed: z.array(proposed),
+      left: z.array(z.object({ why: z.string(), ...use })).describe('What no proposal answers, by the reason.'),
+    }),
+    error: noError,
+  }),
+  encode: ({ proposed: rollups, left }: RollupProposal) => ({
+    data: {
+      proposed: rollups.map(({ rollup, names, ...rest }) => ({
+        ...rest,
+        names: [...names],
+        rollup: { ...rollup, dimensions: [...rollup.dimensions], measures: [...rollup.measures] },
+      })),
+      left: left.map(({ names, ...rest }) => ({ ...rest, names: [...names] })),
+    },
+    error: null,
+  }),
+  errors: { AUTHENTICATION_ERROR: 401, INVALID_DATAMART: 400 },
+  bindings: [{ method: 'POST', path: `${path}/propose`, from: 'body' }],
+  example: {
+    input: { datamartName: 'flights', days: 28 },
+    output: {
+      data: {
+        proposed: [
+          {
+            rollup: {
+              ...{ name: 'flights by day', from: 'flights', dimensions: ['destination'], grain: 'day' },
+              measures: [{ aggregate: 'AVG', column: 'delay' }],
+              partition: { column: 'date', by: 'month', closesAfterHours: 24 },
+              refresh: { everyMinutes: 60, again: 1 },
+            },
+            reason: 'In 28 days, 5,204 queries and 94.1 s of the datasource were of metrics whose columns it has.',
+            ...{ names: ['Flights a day', 'Busiest routes'], queries: 5204, ms: 94_100 },
+          },
+        ],
+        left: [{ why: 'it joins other tables', names: ['Flows'], queries: 120, ms: 9000 }],
+      },
+      error: null,
+    },
   },
 });
