@@ -108,10 +108,16 @@ export const createEngine = (options: EngineOptions): Engine => {
       watch?.forget(dataAppId, clientId);
       return rows.forgetClient(dataAppId, clientId);
     },
-    rollups: rollups === null ? null : { build: rollups.build, state: rollups.state, keepOnly: rollups.keepOnly },
+    rollups: builderOf(rollups),
     eraseFromRollups: async (clientId) => rollups?.eraseClient(clientId),
     close: () => closeAll([renewals.close, databases.close, rows.close, async () => rollups?.close()]),
   };
+};
+
+const builderOf = (rollups: Rollups | null): Engine['rollups'] => {
+  if (rollups === null) return null;
+  const { build, assertOpen, state, keepOnly } = rollups;
+  return { build, assertOpen, state, keepOnly };
 };
 
 const openRollups = (options: EngineOptions, databases: Databases, { answerBytes }: AnswerLimits): Rollups | null => {

@@ -364,6 +364,9 @@ describe.runIf(kinds.includes('POSTGRES'))('on PostgreSQL', () => {
       const limited = { ...datasource, username: `gl_rollups_${process.pid}`, password: 'secret' };
       const placed = at(place, mart());
       const [one = rollup] = placed.rollups ?? [];
+      const asked = { datasource: limited, datamart: placed, rollup: one };
+      expect((await refusalOf(() => engine.rollups?.assertOpen(asked, stays))).message).toContain('row-level security');
+      expect((await engine.query(question(place, mart(), 'acme', total))).asOf).toBeUndefined();
       const { message } = await refusalOf(() =>
         engine.rollups?.build({ datasource: limited, datamart: placed, rollup: one, isWhole: false }, stays),
       );

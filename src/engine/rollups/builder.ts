@@ -82,6 +82,24 @@ const assertOpenRows = async (
     refuseRollup(`${named}: ${from.tableName} has row-level security for this user, which a file would not have.`);
 };
 
+/** As `assertOpenRows`, and takes the files of the folder out of force where it throws. */
+const assertOpenIn = async (folder: string, ...asked: Parameters<typeof assertOpenRows>): Promise<void> => {
+  try {
+    await assertOpenRows(...asked);
+  } catch (cause) {
+    if (cause instanceof Refusal && cause.reason === 'rollup-refused') await removeManifest(folder);
+    throw cause;
+  }
+};
+
+/** Whether the rows of the table are still open to all who may read it. */
+export const createAssertOpen =
+  ({ folder: root, databases }: Pick<Options, 'folder' | 'databases'>) =>
+  (place: RollupPlace, signal: AbortSignal): Promise<void> => {
+    const folder = folderOf(root, place.datamart.id, place.rollup);
+    return databases.use(place.datasource, null, (database) => assertOpenIn(folder, database, place, { signal }));
+  };
+
 /** The layout, also for a datamart with a token's rules. */
 export const layoutIn = (database: Database, { datasource, datamart, rollup }: RollupPlace): Layout =>
   layoutOf(rollup, { datasource, datamart: storedDatamart(datamart), catalog: database.catalog });
@@ -264,12 +282,7 @@ export const createBuild =
     const running: Running = { signal };
     const build = (database: Database): Promise<Manifest> =>
       withLock(folder, { now: clock.now, timing }, async (lock) => {
-        try {
-          await assertOpenRows(database, place, running);
-        } catch (cause) {
-          if (cause instanceof Refusal && cause.reason === 'rollup-refused') await removeManifest(folder);
-          throw cause;
-        }
+        await assertOpenIn(folder, database, place, running);
         const layout = layoutIn(database, place);
         return buildIn(options, { database, place, layout, running }, { folder, isWhole, lock });
       });

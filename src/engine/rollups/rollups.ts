@@ -39,7 +39,7 @@ import type { RunResult } from '../run/run.js';
 import { storedDatamart } from '../scope/column-rules.js';
 import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { compile } from '../sql/compile.js';
-import { type BuildQuestion, createBuild, layoutIn, type RollupPlace } from './builder.js';
+import { type BuildQuestion, createAssertOpen, createBuild, layoutIn, type RollupPlace } from './builder.js';
 import { keptText, Unkept } from './cells.js';
 import { catalogOfLayout, type Layout } from './layout.js';
 import { type FileLimits, rewriteFile, withConnection } from './partition-file.js';
@@ -88,6 +88,7 @@ export type Rollups = {
     readTail: ReadTail,
   ) => Promise<Chosen | null>;
   readonly build: (asked: BuildQuestion, signal: AbortSignal) => Promise<Manifest>;
+  readonly assertOpen: (place: RollupPlace, signal: AbortSignal) => Promise<void>;
   readonly state: (place: RollupPlace) => Promise<RollupState>;
   /** Removes the files of all other rollups. */
   readonly keepOnly: (kept: readonly Pick<RollupPlace, 'datamart' | 'rollup'>[]) => Promise<void>;
@@ -335,6 +336,7 @@ export const createRollups = (options: Options): Rollups => {
   const reader = createReader(root, limits.memoryMegabytes, timeoutMs);
   return {
     build: createBuild(options),
+    assertOpen: createAssertOpen(options),
     state: ({ datasource, datamart, rollup }) =>
       options.databases.use(datasource, null, async (database) => {
         const manifest = (await readManifest(folderOf(root, datamart.id, rollup))) ?? null;

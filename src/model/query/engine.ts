@@ -127,6 +127,11 @@ export type RollupBuilder = {
    * cannot be kept, and METRIC_QUERY_ERROR with the reason `rollup-busy` where another process builds.
    */
   readonly build: (asked: RollupQuestion & { readonly isWhole: boolean }, signal: AbortSignal) => Promise<KeptRollup>;
+  /**
+   * Takes the files out of force where the datasource decides over rows by itself now, which they would not ask. Throws
+   * INVALID_REQUEST_BODY then.
+   */
+  readonly assertOpen: (asked: RollupQuestion, signal: AbortSignal) => Promise<void>;
   /** Removes the files of all rollups but these: the others are declared no more. */
   readonly keepOnly: (kept: readonly Pick<RollupQuestion, 'datamart' | 'rollup'>[]) => Promise<void>;
   /** What is in force. `isCurrent` false: the declaration, types or base filters have changed, so nothing is. */

@@ -110,8 +110,9 @@ export const isRefreshDue = (
 };
 
 /**
- * Builds the rollups that are due, one after the other. Looks at each as often as its declaration says, also after a
- * failure. Another process may have built it meanwhile, or be building it.
+ * Builds the rollups that are due, one after the other, and looks at each time whether the datasource decides over rows
+ * of the others by itself now. Builds each as often as its declaration says, also after a failure. Another process may
+ * have built it meanwhile, or be building it.
  */
 export const createRefresh = (deps: Deps & { readonly clock: Clock; readonly calendar: Calendar }, noted: Noted) => {
   const { store, engine, clock, calendar } = deps;
@@ -127,6 +128,10 @@ export const createRefresh = (deps: Deps & { readonly clock: Clock; readonly cal
     const datasource = await store.datasources.findById(datamart.datasourceId);
     if (datasource === undefined) return;
     const place = { datasource, datamart, rollup };
+    if (!isDue(datamart, rollup)) {
+      if ((await builder.state(place)).manifest !== null) await builder.assertOpen(place, signal);
+      return;
+    }
     const { isCurrent, manifest } = await builder.state(place);
     const last = manifest === null ? null : new Date(manifest.checkedAt);
     if (isCurrent && last !== null && !isRefreshDue(rollup.refresh, calendar, { last, now: clock.now() })) return;
@@ -148,7 +153,7 @@ export const createRefresh = (deps: Deps & { readonly clock: Clock; readonly cal
     await builder.keepOnly(declared);
     for (const one of declared) {
       if (signal.aborted) return;
-      if (isDue(one.datamart, one.rollup)) await refreshNoted(builder, one, signal);
+      await refreshNoted(builder, one, signal);
     }
   };
 };
