@@ -15,6 +15,7 @@ const benches = {
   deliver: './deliver.mjs',
   backup: './backup.mjs',
   operator: './operator.mjs',
+  rollups: './rollups.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);

@@ -31,7 +31,7 @@ export const callerOf = (url) => async (credential, method, path, body) => {
   return answer;
 };
 
-const tenancySettings = (schemaName) => ({
+export const tenancySettingsOf = (schemaName) => ({
   tenancyLevel: 'TABLE',
   clientColumnType: 'STRING',
   schemaName,
@@ -79,7 +79,7 @@ export const makeOrganization = async (url, serviceToken, sources) => {
           name,
           datasourceName: source,
           cacheTtlSeconds,
-          ...(kind === 'full' ? {} : { tenancySettings: tenancySettings(schemaName) }),
+          ...(kind === 'full' ? {} : { tenancySettings: tenancySettingsOf(schemaName) }),
           tableList: [{ name: 'flights', schemaName, ...(kind === 'full' ? {} : { clientColumn: 'origin' }), columns }],
           relationships: [],
         });

@@ -1,0 +1,287 @@
+/**
+ * The demo's dashboards over many rows, from rollups and from the source: the flights repeated with other dates and other
+ * tenants. Prints the time of each build with its rate and its disk, then what a guest waits for a dashboard, uncached, at
+ * one front end and at eight, and what a cached token takes while rollups are built. Prints Markdown tables of medians.
+ *
+ * `npm run bench -- rollups [--millions 3,30] [--sources DUCKDB,POSTGRES] [--seconds 5]`. BENCH_DATABASE_URL: a server on
+ * which it may create a database. Needs about 12 MB of disk for each million rows on DuckDB, and 80 MB on PostgreSQL.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { stringify } from 'yaml';
+import { load, once } from './query/load.mjs';
+import { access, callerOf, tenancySettingsOf } from './query/organization.mjs';
+import { makeFlights, makeFlightsInPostgres } from './query/repeated.mjs';
+import { credentialsIn, inTemporaryFolder, launch, median, root } from './server.mjs';
+
+const { values: given } = parseArgs({
+  args: process.argv.slice(3),
+  options: {
+    millions: { type: 'string', default: '3,30' },
+    sources: { type: 'string', default: 'DUCKDB,POSTGRES' },
+    seconds: { type: 'string', default: '5' },
+  },
+});
+const sizes = given.millions.split(',').map(Number);
+const kinds = given.sources.split(',');
+const seconds = Number(given.seconds);
+const serverUrl = process.env.BENCH_DATABASE_URL ?? 'postgres://root@127.0.0.1:5432/test';
+
+const column = (columnName) => ({ schemaName: 'main', tableName: 'flights', columnName });
+const flights = { name: 'Flights', aggregate: 'COUNT' };
+const averageDelay = { name: 'Average delay', aggregate: 'AVG', column: column('delay') };
+
+/** The demo's cards over the table of flights alone, by their names: what a rollup of one table holds. */
+const cards = {
+  'flights-a-day': { dimensions: [{ name: 'Day', column: column('date'), grain: 'day' }], measures: [flights] },
+  'delay-by-hour': {
+    dimensions: [{ name: 'Hour', column: column('date'), grain: 'hourOfDay' }],
+    measures: [averageDelay],
+  },
+  'busiest-routes': {
+    ...{ dimensions: [{ name: 'Destination', column: column('destination') }], measures: [flights] },
+    ...{ sort: [{ name: 'Flights', direction: 'DESC' }], limit: 12 },
+  },
+  'distance-histogram': {
+    ...{ dimensions: [{ name: 'Distance', column: column('distance'), bucketWidth: 250 }], measures: [flights] },
+    sort: [{ name: 'Distance', direction: 'ASC' }],
+  },
+};
+
+const rollups = [
+  {
+    ...{ name: 'routes by day', from: 'flights', dimensions: ['destination', 'distance'], grain: 'day' },
+    ...{ measures: [{ aggregate: 'AVG', column: 'delay' }], partition: { column: 'date', by: 'year' } },
+  },
+  {
+    ...{ name: 'delays by hour', from: 'flights', dimensions: [], grain: 'hour' },
+    ...{ measures: [{ aggregate: 'AVG', column: 'delay' }], partition: { column: 'date', by: 'year' } },
+  },
+];
+
+const startService = async (folder, rollupFolder) => {
+  const file = join(folder, 'guestlist.yaml');
+  const settings = {
+    datasources: { duckdbFolders: [folder], allowedHosts: ['127.0.0.1:5432'] },
+    rollups: { folder: rollupFolder, memoryMegabytes: 2048, diskMegabytes: 16_384 },
+    queries: { timeoutSeconds: 600, warmUp: { questions: 0 } },
+  };
+  writeFileSync(file, stringify(settings));
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir);
+  const limits = { GUESTLIST_GUEST_TOKEN_PER_MINUTE: '100000000', GUESTLIST_GUEST_ADDRESS_PER_MINUTE: '100000000' };
+  const env = { GUESTLIST_CONFIG: file, GUESTLIST_DEMO: '0', GUESTLIST_LOG_LEVEL: 'warn', ...limits };
+  const service = await launch([process.execPath, join(root, 'bin/guestlist.mjs'), 'serve', '--only', 'service'], {
+    ...{ dataDir, env },
+  });
+  return { ...service, serviceToken: (await credentialsIn(dataDir)).serviceToken };
+};
+
+const sizeOf = async (folder) => {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = await Promise.all(
+    files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))),
+  );
+  return sizes.reduce((sum, { size }) => sum + size, 0);
+};
+
+const contentOf = (name, schemaName) => ({
+  ...{ gridMargin: [], filters: [] },
+  layout: Object.keys(cards).map((card, at) => ({ metricId: `${card} ${name}`, x: 0, y: 4 * at, w: 12, h: 4 })),
+  metrics: Object.entries(cards).map(([card, definition]) => ({
+    ...{ metricId: `${card} ${name}`, name: card },
+    definition: JSON.parse(
+      JSON.stringify({
+        ...{
+          kind: 'visual',
+          chart: { type: 'bar' },
+          from: { schemaName: 'main', tableName: 'flights' },
+          ...definition,
+        },
+      }).replaceAll('"main"', JSON.stringify(schemaName)),
+    ),
+  })),
+});
+
+/** One datamart with rollups and one without, and a dashboard of each that asks all its cards at once. */
+const makeTargets = async ({ url, serviceToken }, name, { schemaName, datasource }) => {
+  const call = callerOf(url);
+  const asService = (method, path, body) => call(serviceToken, method, path, body);
+  await asService('POST', '/data-app', { name });
+  const { key } = await asService('POST', '/data-app/api-tokens', { dataAppName: name, name });
+  await asService('POST', '/datasource', { ...datasource, credentials: { name, ...datasource.credentials } });
+  const targets = {};
+  for (const answeredBy of ['rollups', 'source']) {
+    const own = `${name}-${answeredBy}`;
+    const columns = ['origin', 'destination', 'date', 'delay', 'distance'].map((each) => ({ name: each }));
+    await asService('POST', '/data-app/datamarts', {
+      ...{ name: own, datasourceName: name, cacheTtlSeconds: 0, tenancySettings: tenancySettingsOf(schemaName) },
+      ...{ tableList: [{ name: 'flights', schemaName, clientColumn: 'origin', columns }], relationships: [] },
+      ...(answeredBy === 'rollups' ? { rollups } : {}),
+    });
+    await asService('POST', '/workspace', { name: own, connectionType: 'DATAMART', datamartName: own });
+    await asService('POST', '/data-app/import-dashboard', {
+      ...{ workspaceName: own, dashboardId: own, dashboardName: own, importDashboardData: contentOf(own, schemaName) },
+    });
+    const dashboardId = `${own}--LAX`;
+    await call(key, 'POST', '/data-app/dashboard-embeds', {
+      ...{ dashboardId, clientId: 'LAX', workspaceName: own, templateDashboardId: own, isImportMetrics: true },
+      accessSettings: { datamartName: own, ...access },
+    });
+    const { token } = await call(key, 'POST', '/guest-token/create', {
+      ...{ clientId: 'LAX', dataAppName: name, expiryTime: 3_600_000, params: { allowedEmbeds: [dashboardId] } },
+    });
+    const { data } = await call(token, 'GET', `/guest/dashboards/${dashboardId}`);
+    const metrics = data.metrics.map(({ metricId }) => ({ metricId }));
+    targets[answeredBy] = {
+      ...{ token, path: `/api/v2/guest/dashboards/${dashboardId}/query`, body: JSON.stringify({ metrics }) },
+      cards: data.metrics.map(({ metricId, name: card }) => ({
+        ...{ card, token, path: `/api/v2/guest/metrics/${metricId}/query`, body: JSON.stringify({ dashboardId }) },
+      })),
+    };
+  }
+  return { asService, datamartName: `${name}-rollups`, targets };
+};
+
+const build = async ({ asService, datamartName }, millions, rollupFolder) => {
+  const before = await sizeOf(rollupFolder).catch(() => 0);
+  const lines = [];
+  for (const { name: rollupName } of rollups) {
+    const started = performance.now();
+    const { data } = await asService('POST', '/data-app/datamarts/rollups/build', {
+      datamartName,
+      rollupName,
+      isWhole: true,
+    });
+    const took = (performance.now() - started) / 1000;
+    lines.push([rollupName, took, (millions * 1e6) / took, data.rows, data.bytes]);
+  }
+  const grown = (await sizeOf(rollupFolder)) - before;
+  return lines.map(
+    ([name, took, rate, rows, bytes]) =>
+      `| ${name} | ${took.toFixed(1)} | ${Math.round(rate).toLocaleString('en')} | ${rows.toLocaleString('en')} | ${(bytes / 1e6).toFixed(1)} | ${(grown / 1e6).toFixed(1)} |`,
+  );
+};
+
+/** Whether each card is answered by a rollup, and by the same rows as by the source. */
+const assertSame = async (url, { rollups: kept, source }) => {
+  for (const [at, target] of kept.cards.entries()) {
+    const [own, other] = [await once(url, target), await once(url, source.cards[at])];
+    if (own.asOf === undefined) throw new Error(`${target.card} was answered by the source`);
+    const sorted = ({ data }) => JSON.stringify(data.map((row) => JSON.stringify(row)).toSorted());
+    if (sorted(own) !== sorted(other)) throw new Error(`${target.card} differs`);
+  }
+};
+
+const rounds = 3;
+const measureAll = async (url, { rollups: kept, source }) => {
+  const result = {};
+  for (const connections of [1, 8]) {
+    for (const [by, target] of Object.entries({ rollups: kept, source })) {
+      await load(url, target, { connections, seconds: 0.5 });
+      const all = [];
+      for (let round = 0; round < rounds; round += 1) all.push((await load(url, target, { connections, seconds })).ms);
+      result[`${by} ${connections}`] = median(all);
+    }
+  }
+  return result;
+};
+
+const sourceOf = {
+  DUCKDB: async (folder, millions) => {
+    const path = join(folder, `flights-${millions}.duckdb`);
+    await makeFlights(path, millions);
+    return {
+      schemaName: 'main',
+      datasource: { datasourceType: 'DUCKDB', credentials: { path } },
+      drop: async () => {},
+    };
+  },
+  POSTGRES: async (folder, millions) => {
+    const { url, drop } = await makeFlightsInPostgres(folder, millions, serverUrl);
+    const { hostname: host, port, username, password, pathname } = new URL(url);
+    const credentials = {
+      ...{ host, port: Number(port || '5432'), database: pathname.slice(1) },
+      ...{ username: decodeURIComponent(username), password: decodeURIComponent(password) },
+    };
+    return { schemaName: 'public', datasource: { datasourceType: 'POSTGRES', credentials }, drop };
+  },
+};
+
+/** What a guest's token takes at the service while nothing else runs, and while rollups are built. */
+const percentile99 = async (url, target, until) => {
+  const times = [];
+  let isOver = false;
+  const ended = until.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const started = performance.now();
+    await once(url, target);
+    times.push(performance.now() - started);
+  }
+  await ended;
+  const sorted = times.toSorted((a, b) => a - b);
+  return {
+    count: sorted.length,
+    p50: sorted[Math.floor(sorted.length / 2)],
+    p99: sorted[Math.floor(sorted.length * 0.99)],
+  };
+};
+
+for (const kind of kinds) {
+  const ofSizes = {};
+  console.log(
+    `\n## ${kind}\n\n| rows | rollup | build, s | rows/s | rows kept | MB | MB of all rollups |\n|---|---|---|---|---|---|---|`,
+  );
+  for (const millions of sizes) {
+    await inTemporaryFolder(async (folder) => {
+      const rollupFolder = join(folder, 'rollups');
+      mkdirSync(rollupFolder);
+      const source = await sourceOf[kind](folder, millions);
+      const service = await startService(folder, rollupFolder);
+      try {
+        const made = await makeTargets(service, `flights-${millions}`, source);
+        for (const line of await build(made, millions, rollupFolder)) console.log(`| ${millions} M ${line}`);
+        await assertSame(service.url, made.targets);
+        ofSizes[millions] = await measureAll(service.url, made.targets);
+        const idle = await percentile99(
+          service.url,
+          made.targets.rollups.cards[0],
+          new Promise((end) => setTimeout(end, 1000 * seconds)),
+        );
+        const building = await percentile99(
+          service.url,
+          made.targets.rollups.cards[0],
+          build(made, millions, rollupFolder),
+        );
+        ofSizes[millions].idle = idle;
+        ofSizes[millions].building = building;
+      } finally {
+        await service.stop();
+        await source.drop();
+      }
+    });
+  }
+  const [least = 0] = sizes;
+  console.log(
+    '\n| rows | answered by | front ends | a dashboard, ms | against the fewest rows |\n|---|---|---|---|---|',
+  );
+  for (const by of ['rollups', 'source'])
+    for (const connections of [1, 8])
+      for (const millions of sizes) {
+        const ms = ofSizes[millions][`${by} ${connections}`];
+        const ratio = ms / ofSizes[least][`${by} ${connections}`];
+        console.log(`| ${millions} M | ${by} | ${connections} | ${ms.toFixed(1)} | ${ratio.toFixed(2)} |`);
+      }
+  console.log('\n| rows | one card from a rollup | answers | p50, ms | p99, ms |\n|---|---|---|---|---|');
+  for (const millions of sizes)
+    for (const when of ['idle', 'building']) {
+      const { count, p50, p99 } = ofSizes[millions][when];
+      console.log(
+        `| ${millions} M | ${when === 'idle' ? 'nothing else runs' : 'rollups are built'} | ${count} | ${p50.toFixed(1)} | ${p99.toFixed(1)} |`,
+      );
+    }
+}
