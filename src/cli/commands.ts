@@ -147,6 +147,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./usage.js')).usageCommand,
   },
   {
+    name: 'running',
+    summary: 'say what runs now in all processes, and end it',
+    load: async () => (await import('./running.js')).runningCommand,
+  },
+  {
     name: 'move',
     summary: 'move the metadata from the data folder to PostgreSQL, or back',
     load: async () => (await import('./move.js')).moveCommand,

@@ -12,6 +12,7 @@ import { createQueryWatch } from '../engine/run/query-watch.js';
 import type { Clock } from '../model/ports.js';
 import type { Engine } from '../model/query/engine.js';
 import type { ReadLive } from '../model/query/live.js';
+import type { RunningWork } from '../model/query/running.js';
 import type { ReadQueries } from '../model/query/watch.js';
 import type { SharedCache } from '../platform/caches/cache-redis.js';
 import { createReach } from '../platform/calls/reach.js';
@@ -41,6 +42,8 @@ type EngineParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly registry: Registry;
+  /** Lists what runs, for operators. Left out: nothing is listed. */
+  readonly running?: Pick<RunningWork, 'during'>;
 };
 
 const mebibyte = 1_048_576;
@@ -70,6 +73,7 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
       live = read;
     },
     watch: queries,
+    running: parts.running,
     assertReachable: assertingPlainUploads(dataDir, reach.assertReachable),
     cache: cacheOptions(parts, rows),
     maskSecret: keyFor(parts, 'masked values'),

@@ -72,6 +72,7 @@ import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailabl
 import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
 import { viewersCommand } from '../gateway/viewers.js';
 import type { Clock } from '../model/ports.js';
+import type { RunningWork } from '../model/query/running.js';
 import type { Cache } from '../platform/caches/cache.js';
 import { createJwks } from '../platform/calls/jwks.js';
 import type { HookProvider } from '../platform/config/hook-providers.js';
@@ -150,6 +151,8 @@ export type CommonOptions = Origins & {
   readonly savesPolicy?: boolean | undefined;
   /** Commands of other parts of the product, which the operators' path serves too. */
   readonly commands?: readonly AdminCommand[] | undefined;
+  /** Lists what runs in this process. Left out: nothing is listed. */
+  readonly running?: Pick<RunningWork, 'during'> | undefined;
   /** Keeps the last session of each user, for reports. Left out: none is kept. */
   readonly recipients?: Pick<RecipientsOptions, 'sealer' | 'keepDays'> | undefined;
   /** Maximum bytes of the decision cache; 1 disables it. Default: enough for the decisions of all cached sessions. */

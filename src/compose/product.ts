@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { RequestHandler, Router } from 'express';
 import type { Logger } from 'pino';
@@ -20,6 +21,7 @@ import { handled } from '../model/handled.js';
 import type { Clock, Ids, Tokens } from '../model/ports.js';
 import type { Engine } from '../model/query/engine.js';
 import type { ReadLive } from '../model/query/live.js';
+import type { RunningWork } from '../model/query/running.js';
 import type { ReadQueries } from '../model/query/watch.js';
 import { Refusal } from '../model/refusal.js';
 import type { Config } from '../platform/config/config.js';
@@ -46,6 +48,7 @@ import type { Log } from '../platform/logs/log.js';
 import { createMeters } from '../platform/logs/meters.js';
 import { type Check, createReadiness } from '../platform/logs/readiness.js';
 import { closeAll } from '../platform/work/close-all.js';
+import { createRunningWork } from '../platform/work/running-work.js';
 import { logUnreadableTables } from '../service/datamarts/tenancy.js';
 import { operations } from '../service/operations.js';
 import type { Store } from '../service/store/store.js';
@@ -129,31 +132,35 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
   const meters = createMeters();
   const { registry } = meters;
-  const { keyRing } = credentials;
-  const [{ engine, prepare, queries, live }, metadata, shared] = await Promise.all([
-    resources.add(openEngine({ config, bundle, keyRing, clock, log, registry }, halves.service)),
-    resources.add(openConfiguredMetadata(config, halves, keyRing, { clock, log })),
-    resources.add(openShared({ config, clock, log, registry }, halves.gateway)),
-  ]);
+  const { engine, prepare, queries, running, operated, metadata, shared } = await openBase(
+    config,
+    halves,
+    context,
+    resources,
+    { credentials, bundle, registry },
+  );
   const { database, warnings } = metadata;
   const { addressOf, limits } = shared.admission;
   const openAssistant = assistantOpener({ ...config, limiters: shared.limiters, clock, log });
   const own = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant };
-  const served = { ...own, usageTimes: config.settings.usage, warmUpTimes: config.settings.queries.warmUp, ...drawing };
+  const served = {
+    ...{ ...own, operated, usageTimes: config.settings.usage, warmUpTimes: config.settings.queries.warmUp },
+    ...drawing,
+  };
   const serviceOpening = halves.service ? resources.add(openService(served, halves)) : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
     bundle === null ? null : openDemo(config, credentials, bundle, { serviceOpening, clock }),
     loading,
   ]);
-  const fronts = { config, credentials, service, shared, metadata, context, registry, queries, live };
+  const fronts = { config, credentials, service, shared, metadata, context, registry, queries, running };
   const { gateway, routers, studioLink, readiness } = await openFronts({ ...fronts, mail }, assets, resources);
   startMeasuring(registry, metadata);
   const document = () => createOpenApi(operations, context);
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
   const mcp = api === null ? null : openMcp(config, context, api.dispatch, gateway?.router.exchange ?? null);
   const { failed: ready, fixOf } = readiness;
-  const operated = { service: api, log, meters, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
+  const pages = { service: api, log, meters, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
   const steps = {
@@ -161,9 +168,46 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
     gateway: gateway?.router ?? null,
     routers: [demoHost, ...routers].filter((one) => one !== null),
   };
-  const handle = createApp({ ...operated, assets, doors, ...steps });
-  const manage = createManagementApp({ ...operated, routers: gateway === null ? [] : [gateway.router.admin] });
+  const handle = createApp({ ...pages, assets, doors, ...steps });
+  const manage = createManagementApp({ ...pages, routers: gateway === null ? [] : [gateway.router.admin] });
   return { handle, manage, studioLink, close: resources.closeAll };
+};
+
+type BaseParts = {
+  readonly credentials: Credentials;
+  readonly bundle: DemoBundle | null;
+  readonly registry: Registry;
+};
+
+/** Opens what both halves stand on. */
+const openBase = async (
+  config: Config,
+  halves: Halves,
+  context: ProcessContext,
+  resources: Resources,
+  { credentials, bundle, registry }: BaseParts,
+) => {
+  const { clock, log } = context;
+  const { keyRing } = credentials;
+  const { running, operatedBy } = createListed(context);
+  const [{ live, ...engine }, metadata, shared] = await Promise.all([
+    resources.add(openEngine({ config, bundle, keyRing, clock, log, registry, running }, halves.service)),
+    resources.add(openConfiguredMetadata(config, halves, keyRing, { clock, log })),
+    resources.add(openShared({ config, clock, log, registry }, halves.gateway)),
+  ]);
+  return { ...engine, running, operated: operatedBy(metadata.commonClock, live), metadata, shared };
+};
+
+/** Lists what runs in this process, by the common clock once the metadata database is open. Nothing runs before. */
+const createListed = ({ clock, version }: Pick<ProcessContext, 'clock' | 'version'>) => {
+  let common = clock;
+  const running = createRunningWork({ now: () => common.now() });
+  const self = { name: hostname(), version };
+  const operatedBy = (commonClock: Clock, live: ReadLive) => {
+    common = commonClock;
+    return { running, self, live, commonClock };
+  };
+  return { running, operatedBy };
 };
 
 const startMeasuring = (registry: Registry, { startMarking, warnings }: ConfiguredMetadata): void => {
@@ -304,7 +348,7 @@ type MailParts = Pick<ReturnType<typeof createReports>, 'reports' | 'connect'> &
 
 /** Starts the sending of reports, which needs gateway and service in this process. */
 const openConfiguredReports = async (
-  { mail: { setup, reports, connect }, service, shared, metadata, context }: PartsOfGateway,
+  { mail: { setup, reports, connect }, service, shared, metadata, context, running }: PartsOfGateway,
   gateway: OpenedGateway | null,
 ): Promise<{ readonly router: Router | null; readonly close: () => Promise<void> }> => {
   const { findReportRight = null, listTenantUsers = null } = gateway?.router ?? {};
@@ -323,6 +367,7 @@ const openConfiguredReports = async (
     ...parts,
     admission: shared.admission,
     countWork: shared.countWork,
+    running,
     countDelivery: shared.countDelivery,
     clock,
     log: context.log,
@@ -360,7 +405,7 @@ const pageOf = (assets: Assets): RequestHandler => {
 type PartsOfGateway = {
   readonly config: Config;
   readonly queries: ReadQueries;
-  readonly live: ReadLive;
+  readonly running: RunningWork;
   readonly credentials: Credentials;
   /** Null: it runs in another process. */
   readonly service: Service | null;
@@ -378,7 +423,7 @@ const openConfiguredGateway = (
   { cache, meters }: SharedOfGateway,
   issuers: readonly SessionIssuer[],
 ): Promise<OpenedGateway> => {
-  const { config, credentials, shared, metadata, context, links, mail } = parts;
+  const { config, credentials, shared, metadata, context, links } = parts;
   const { addressOf, note } = shared.admission;
   const { failedCredentialsPerMinute } = config.settings.limits;
   const { session, allowedOrigins, publicOrigin, policies, policyMayRead, publicServiceUrl, upstream, hooks, limits } =
@@ -405,22 +450,21 @@ const openConfiguredGateway = (
     strongSecrets: config.isProduction,
     // The policy of the demo is a file of the package.
     savesPolicy: config.settings.studio.savesPolicy ?? (!config.isProduction && !config.isDemo),
-    recipients:
-      mail.setup === null
-        ? undefined
-        : {
-            sealer: createSealer(...credentials.keyRing),
-            keepDays: mail.setup.mail.sessionDays,
-          },
+    recipients: recipientsOf(parts),
     commands:
       links === null ? [] : [studioLinkCommand(links.codes, links.origin), ...operatorKeyCommands(links.sessions)],
     meters,
+    running: parts.running,
     countLogin: parts.service === null ? undefined : createLoginCounter(parts.service, context),
     clock: context.clock,
     commonClock: metadata.commonClock,
     log: context.log,
   });
 };
+
+/** How the last session of each user is kept, where reports are sent. */
+const recipientsOf = ({ mail: { setup }, credentials }: PartsOfGateway): GatewayOptions['recipients'] =>
+  setup === null ? undefined : { sealer: createSealer(...credentials.keyRing), keepDays: setup.mail.sessionDays };
 
 const upstreamOf = (
   { config, credentials, service, context }: PartsOfGateway,

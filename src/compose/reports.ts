@@ -16,6 +16,7 @@ import { createMailBounced, mailBouncedPath } from '../gateway/hooks/mail-bounce
 import type { GuestCaller } from '../model/guest/caller.js';
 import type { GuestReports } from '../model/guest/mail-preview.js';
 import type { Clock, Tag } from '../model/ports.js';
+import type { RunningWork } from '../model/query/running.js';
 import { confirmableMs } from '../model/schedule/recipients.js';
 import type { Reports } from '../model/schedule/reports.js';
 import type { Transport } from '../platform/http/interface/client.js';
@@ -83,6 +84,7 @@ type Parts = Omit<Rights, 'service'> & {
   readonly log: Log;
   readonly admission: Pick<Admission, 'addressOf' | 'mailGuard'>;
   readonly countWork: CountWork;
+  readonly running: Pick<RunningWork, 'during'>;
   /** Left out: nobody counts. */
   readonly countDelivery?: CountDelivery;
   /** Says when the next round of planning and sending is due. Left out: this machine's. */
@@ -123,6 +125,7 @@ const createJobs = (parts: Parts, unsubscribeUrl: SenderOptions['unsubscribeUrl'
       ids,
       log,
       use: service.use,
+      running: parts.running,
       countEnded: parts.countDelivery,
       unsubscribeUrl,
       leaseMs,

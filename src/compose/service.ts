@@ -1,5 +1,6 @@
 /** Builds the service: the dispatch of every operation over its store, and its background jobs. */
 import { hash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { calendar } from '../delivery/calendar.js';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
@@ -31,6 +32,7 @@ import { purgeGuestTokens } from '../service/guest-tokens/guest-token-admin.js';
 import { createAuthenticate } from '../service/keys/authenticate.js';
 import { createLastUses, type LastUses } from '../service/keys/last-use.js';
 import { createHandlers, type Handlers, operations } from '../service/operations.js';
+import { type Board, type BoardParts, beatMs, createBoard } from '../service/running/board.js';
 import { previewTemplateSchedule } from '../service/schedules/template-schedules.js';
 import { openCanary } from '../service/store/key-canary.js';
 import { assertMetadataWritable, migrate } from '../service/store/migrations.js';
@@ -85,6 +87,11 @@ type ServiceParts = {
   readonly reports: GuestReports;
   readonly usageTimes: UsageTimes;
   readonly warmUpTimes: WarmUpSettings;
+  /** What runs in this process, and what it is called. */
+  readonly operated: Pick<BoardParts, 'running' | 'live' | 'self'> & {
+    /** The time that all processes share. */
+    readonly commonClock: Clock;
+  };
 };
 
 type Start = {
@@ -116,7 +123,8 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   await seedServiceToken(store, parts);
   const lastUses = createLastUses({ store, clock, log });
   const use = createUsageCounter({ store, clock, ids, tag, log, keepQuota }, parts.usageTimes);
-  const jobs = startBackgroundJobs({ store, clock, lastUses, use, log });
+  const running = openBoard(store, parts);
+  const jobs = startBackgroundJobs({ store, clock, lastUses, use, running, log });
   const ask = answerGuestMetric({ store, engine: parts.engine, clock });
   const warmUp = createWarmUp({ store, clock, calendar, digest, ask }, parts.warmUpTimes);
   const engine = forgettingQuestions(parts.engine, warmUp);
@@ -125,7 +133,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const renderer = await openRenderer(() => dispatch);
   const sqlRewriter = createSqlRewriter();
   const handlers = createHandlers({
-    ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports, sqlRewriter, tag },
+    ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports, sqlRewriter, tag, running },
     assistant: parts.openAssistant(() => dispatch),
     warmUp,
   });
@@ -192,6 +200,13 @@ const startRefresh = ({ store, engine, clock, warmUp, log }: RefreshParts) => {
   };
 };
 
+/** What runs in this process and in others. Nobody shares an embedded database. */
+const openBoard = (store: Store, { operated, database, ids, log }: ServiceParts): Board => {
+  const { commonClock, ...own } = operated;
+  const isShared = database.kind === 'postgres';
+  return createBoard({ ...own, store, ids, log, clock: commonClock, isShared, pause: setTimeout });
+};
+
 const createAuthoring = (deps: Parameters<typeof previewAuthoredMetric>[0]): Authoring => ({
   preview: previewAuthoredMetric(deps),
   describe: describeAuthoredMetric(deps),
@@ -225,10 +240,11 @@ type JobParts = Pick<ServiceParts, 'clock' | 'log'> & {
   readonly store: Store;
   readonly lastUses: LastUses;
   readonly use: UsageCounter;
+  readonly running: Board;
 };
 
 /**
- * Writes what was used every second and on close, and last uses every minute and on close. Removes guest tokens that
+ * Writes what was used every second and on close, tells each second what runs, and last uses every minute and on close. Removes guest tokens that
  * expired long ago, at the start and every hour; then also sums up what was used long ago. Its timers do not keep the process alive.
  */
 const startBackgroundJobs = ({
@@ -236,6 +252,7 @@ const startBackgroundJobs = ({
   clock,
   lastUses,
   use,
+  running: board,
   log,
 }: JobParts): { readonly close: () => Promise<void> } => {
   let running: Promise<unknown> = Promise.resolve();
@@ -260,6 +277,7 @@ const startBackgroundJobs = ({
     setInterval(() => void use.flush(), secondMs),
     setInterval(() => void enqueue(use.age), hourMs),
   ];
+  const stopBeats = repeat(systemTiming, beatMs, board.beat);
   for (const timer of timers) timer.unref();
   void enqueue(purge);
   return {
@@ -267,6 +285,8 @@ const startBackgroundJobs = ({
       for (const timer of timers) clearInterval(timer);
       await enqueue(lastUses.flush);
       await use.flush();
+      await stopBeats();
+      await board.leave();
     },
   };
 };

@@ -1,6 +1,5 @@
 /** Reads what Studio shows of this process. */
 import type { Registry } from 'prom-client';
-import type { ReadLive } from '../model/query/live.js';
 import type { Config } from '../platform/config/config.js';
 import type { Check, Readiness } from '../platform/logs/readiness.js';
 import { type ReadSystem, type SystemNumber, withoutSecrets } from '../studio/process-commands.js';
@@ -11,7 +10,6 @@ type Parts = {
   readonly checks: readonly Check[];
   readonly readiness: Readiness;
   readonly registry: Registry;
-  readonly live: ReadLive;
 };
 
 /** The product's own counts and levels, each added up over its labels. Durations have too many numbers for a list. */
@@ -23,7 +21,7 @@ const readNumbers = async (registry: Registry): Promise<readonly SystemNumber[]>
 };
 
 export const createReadSystem =
-  ({ version, config, checks, readiness, registry, live }: Parts): ReadSystem =>
+  ({ version, config, checks, readiness, registry }: Parts): ReadSystem =>
   async () => {
     const [failed, numbers] = await Promise.all([readiness.failed(), readNumbers(registry)]);
     const describe = ({ name }: Check) => {
@@ -34,5 +32,5 @@ export const createReadSystem =
         tookMs: tookMs === undefined ? null : Math.round(tookMs),
       };
     };
-    return { version, checks: checks.map(describe), settings: withoutSecrets(config.settings), numbers, live: live() };
+    return { version, checks: checks.map(describe), settings: withoutSecrets(config.settings), numbers };
   };

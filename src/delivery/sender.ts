@@ -4,6 +4,7 @@
  */
 import type { Log } from '../model/log-events.js';
 import type { Clock, Ids } from '../model/ports.js';
+import type { RunningWork } from '../model/query/running.js';
 import { AlertFault, type AlertState, isQuiet } from '../model/schedule/alert.js';
 import { readerOf, type TenantCopy, tenantRecipient } from '../model/schedule/host-schedule.js';
 import { findMailFault } from '../model/schedule/mail-faults.js';
@@ -13,6 +14,7 @@ import { anyOf } from '../model/signals.js';
 import { type CountUse, noUse } from '../model/usage.js';
 import type { Channel } from '../platform/config/channels.js';
 import type { BrandOf } from '../platform/config/mail-brands.js';
+import { unlisted } from '../platform/work/running-work.js';
 import type { DeliveryEnd, DeliveryStore, NewShare } from '../service/store/deliveries.js';
 import type { Mail, Mailer, MailOutcome } from './mailer.js';
 import {
@@ -100,6 +102,8 @@ export type SenderOptions = {
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Left out: nothing is counted. */
   readonly use?: CountUse;
+  /** Lists what is being sent. Left out: nothing is listed. */
+  readonly running?: Pick<RunningWork, 'during'> | undefined;
   /** Called with how each attempt ended. Left out: nobody counts. */
   readonly countEnded?: ((state: DeliveryEnd['state']) => void) | undefined;
   readonly perClientPerMinute: number;
@@ -382,6 +386,20 @@ const toldOf = (end: DeliveryEnd, { status }: Ending) => {
   return { state, reason, ...words, ...(status === undefined ? {} : { status }) };
 };
 
+/** Lists the attempt while it lasts. A message cannot be taken back, so it is never ended: its schedule can be paused. */
+const listed = (
+  { running = unlisted }: SenderOptions,
+  { schedule: { id, owner, openedId } }: ClaimedDelivery,
+  work: () => Promise<void>,
+): Promise<void> => {
+  const { dataAppId, clientId } = owner;
+  const of = { kind: 'delivery', subject: id, canEnd: false, dataAppId, clientId, dashboardId: openedId } as const;
+  return running.during(of, ({ begins }) => {
+    begins();
+    return work();
+  });
+};
+
 /**
  * Returns a function that sends one report that is due. It returns false if none is. Several may run at once, in one
  * process and in others. Rejects if the ledger does not answer; the lease then ends by itself.
@@ -395,6 +413,6 @@ export const createSender = (options: SenderOptions) => async (): Promise<boolea
     leasedUntil: new Date(now.getTime() + leaseMs),
     perClient: { count: perClientPerMinute, since: new Date(now.getTime() - 60_000) },
   });
-  if (delivery !== undefined) await deliver(options, delivery, leaseId);
+  if (delivery !== undefined) await listed(options, delivery, () => deliver(options, delivery, leaseId));
   return delivery !== undefined;
 };

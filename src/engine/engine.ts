@@ -10,11 +10,13 @@ import type { Scalar } from '../model/filter/filter.js';
 import { handled } from '../model/handled.js';
 import type {
   Engine,
+  KeptRollup,
   MetricAnswer,
   MetricQuestion,
   OptionsQuestion,
   Reads,
   RequestSignal,
+  RollupBuilder,
 } from '../model/query/engine.js';
 import type { LiveEngine, LiveSource, ReadLive } from '../model/query/live.js';
 import { codeOf } from '../model/query/numbers.js';
@@ -23,6 +25,7 @@ import type { RequestUse, UsedOn } from '../model/usage.js';
 import { inSpan } from '../platform/traces/trace.js';
 import { breathe } from '../platform/work/breathe.js';
 import { closeAll } from '../platform/work/close-all.js';
+import { unlisted } from '../platform/work/running-work.js';
 import { systemTiming } from '../platform/work/time.js';
 import type { CacheKeyParts } from './cache/key.js';
 import {
@@ -108,16 +111,16 @@ export const createEngine = (options: EngineOptions): Engine => {
       watch?.forget(dataAppId, clientId);
       return rows.forgetClient(dataAppId, clientId);
     },
-    rollups: builderOf(rollups),
+    rollups: builderOf(rollups, options),
     eraseFromRollups: async (clientId) => rollups?.eraseClient(clientId),
     close: () => closeAll([renewals.close, databases.close, rows.close, async () => rollups?.close()]),
   };
 };
 
-const builderOf = (rollups: Rollups | null): Engine['rollups'] => {
+const builderOf = (rollups: Rollups | null, options: Pick<EngineOptions, 'running'>): Engine['rollups'] => {
   if (rollups === null) return null;
-  const { build, assertOpen, state, keepOnly } = rollups;
-  return { build, assertOpen, state, keepOnly };
+  const { assertOpen, state, keepOnly } = rollups;
+  return { build: listedBuild(rollups, options), assertOpen, state, keepOnly };
 };
 
 const openRollups = (options: EngineOptions, databases: Databases, { answerBytes }: AnswerLimits): Rollups | null => {
@@ -126,6 +129,18 @@ const openRollups = (options: EngineOptions, databases: Databases, { answerBytes
   const timing = options.cache?.timing ?? systemTiming;
   return createRollups({ ...rollups, databases, clock, timing, timeoutMs, batchBytes: answerBytes });
 };
+
+/** A build is in no queue: it runs at once, and reads one period after the other. */
+const listedBuild =
+  ({ build }: Rollups, { running = unlisted }: Pick<EngineOptions, 'running'>): RollupBuilder['build'] =>
+  (asked, signal) => {
+    const subject = `${asked.datamart.name} / ${asked.rollup.name}`;
+    const work: Parameters<typeof running.during<KeptRollup>>[1] = ({ signal: until = signal, begins }) => {
+      begins();
+      return build(asked, until);
+    };
+    return running.during({ kind: 'build', subject, canEnd: true }, work, signal);
+  };
 
 const liveOf = ({ databases, rows }: Pick<Parts, 'databases' | 'rows'>): LiveEngine => {
   const queues = rows.queues();
@@ -203,7 +218,8 @@ const createReads = (parts: Parts, signal: RequestSignal | undefined): Reads => 
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
     const answered = await answerCounted(asked, signal, watch, (ran) => {
-      const work = (database: Database) => answer({ ...parts, database, ran }, bounded, running);
+      const { shownOn } = asked.question;
+      const work = (database: Database) => answer({ ...parts, database, ran, shownOn }, bounded, running);
       return refuseAborted(signal, gone(asked), () => use(asked, work));
     });
     return markCut(answered, asked);
@@ -369,6 +385,7 @@ type Place = Parts & {
   readonly ran?: <R>(make: () => Promise<R>) => Promise<R>;
   /** Of the rows that the answer shows, whose age it tells. */
   readonly mayBeStale?: boolean | undefined;
+  readonly shownOn?: UsedOn | undefined;
 };
 
 const noPlace: UsedOn = { dashboardId: null, metricId: null };
@@ -425,7 +442,8 @@ const runOf =
       const ask = () => (watch === undefined ? read(ended) : watch.run(watched, () => read(ended), ended));
       return place.ran === undefined ? ask() : place.ran(ask);
     };
-    return rows.load({ question, plan, statements, page, mayBeStale }, make, signal);
+    const asked = { shownOn: place.shownOn, requestId: running.requestId };
+    return rows.load({ question, plan, statements, page, mayBeStale }, make, signal, asked);
   };
 
 const manyRows = 1000;
@@ -477,7 +495,7 @@ const keptAnswer = async (
     const make = (ended: AbortSignal | undefined) =>
       run({ run: runKept }, compiled, { page, tenant: question.tenant, running: { ...limits, signal: ended } });
     const parts = { question: prepared.question, plan: scoped, statements: compiled, page, mayBeStale };
-    const read = await rows.load(parts, make, signal);
+    const read = await rows.load(parts, make, signal, { shownOn: place.shownOn, requestId });
     reads.push(read);
     if (read.rows.length > manyRows) await breathe();
     return { ...prepared.shape(read, await tenantCurrencyOf(place, prepared, running)), ...ageOf(reads, asOf) };
@@ -536,7 +554,10 @@ const stream = async (
     isFirst = false;
     return sink(shapeBatch(batch, currency));
   };
-  const readAll = () => database.stream(compiled.page, ask.question.tenant, take, running);
-  const read = () => (place.ran === undefined ? readAll() : place.ran(readAll));
-  await rows.download(ask.question, scoped, read, running.signal);
+  const read = (signal: AbortSignal | undefined) => {
+    const readAll = () => database.stream(compiled.page, ask.question.tenant, take, { ...running, signal });
+    return place.ran === undefined ? readAll() : place.ran(readAll);
+  };
+  const asked = { ...ask.question, requestId: running.requestId };
+  await rows.download(asked, scoped, read, running.signal);
 };

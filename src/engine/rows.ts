@@ -2,7 +2,11 @@
 import type { Datasource } from '../model/organization.js';
 import type { MetricQuestion } from '../model/query/engine.js';
 import type { LiveEngine, LiveQueue } from '../model/query/live.js';
+import type { RunningWork } from '../model/query/running.js';
+import type { UsedOn } from '../model/usage.js';
+import { unlisted } from '../platform/work/running-work.js';
 import { systemTiming } from '../platform/work/time.js';
+import type { CacheKeyParts } from './cache/key.js';
 import {
   type CacheOutcome,
   createResultCache,
@@ -29,17 +33,29 @@ export type RowsOptions = {
   /** As in `DatabasesOptions`. As many queries of one server run at once. */
   readonly maxConnectionsPerDatasource?: number;
   readonly meters?: EngineMeters | undefined;
+  /** Lists what runs and waits. Left out: nothing is listed. */
+  readonly running?: Pick<RunningWork, 'during'> | undefined;
 };
 
 /** What runs and waits at one database of a datasource. */
 type RowsQueue = LiveQueue & { readonly datasourceId: string; readonly kind: Kind };
 
-export type Rows = Pick<ResultCache, 'load' | 'forgetDatasource' | 'forgetClient' | 'close'> & {
+/** For operators: who asked, and where the answer is shown. */
+export type AskedOn = { readonly shownOn?: UsedOn | undefined; readonly requestId?: string | undefined };
+
+export type Rows = Pick<ResultCache, 'forgetDatasource' | 'forgetClient' | 'close'> & {
+  /** As `load` of the cache. */
+  readonly load: (
+    parts: CacheKeyParts,
+    make: (signal: AbortSignal | undefined) => Promise<RunResult>,
+    signal?: AbortSignal | undefined,
+    asked?: AskedOn,
+  ) => Promise<RunResult>;
   /** Runs the work in the client's turn among downloads. Never cached. */
   readonly download: <R>(
-    question: Pick<MetricQuestion, 'dataAppId' | 'tenant' | 'datasource'>,
+    question: Pick<MetricQuestion, 'dataAppId' | 'tenant' | 'datasource'> & AskedOn,
     at: { readonly database: string },
-    work: () => Promise<R>,
+    work: (signal: AbortSignal | undefined) => Promise<R>,
     signal?: AbortSignal | undefined,
   ) => Promise<R>;
   readonly queues: () => readonly RowsQueue[];
@@ -54,7 +70,7 @@ const keepNothing: Pick<ResultCache, 'forgetDatasource' | 'forgetClient' | 'clos
 };
 
 export const createRows = (options: RowsOptions): Rows => {
-  const { cache, log, meters = noMeters } = options;
+  const { cache, log, meters = noMeters, running = unlisted } = options;
   const noted = { answered: meters.answered, evicted: meters.evicted };
   const kept = cache === undefined ? undefined : createResultCache({ ...cache, log, noted });
   const { bytes, ...keeping } = kept ?? keepNothing;
@@ -62,10 +78,25 @@ export const createRows = (options: RowsOptions): Rows => {
   const limitsOf = createLimits(options);
   const queued =
     (kind: Kind): Rows['download'] =>
-    ({ dataAppId, tenant, datasource }, { database }, work, signal) => {
-      const client = JSON.stringify([dataAppId, tenant.kind === 'tenant' ? tenant.clientId : null]);
-      const limits = limitsOf(datasource, kind);
-      return queues.use({ database: JSON.stringify([datasource.id, database, kind]), client, limits }, work, signal);
+    ({ dataAppId, tenant, datasource, shownOn, requestId }, { database }, work, signal) => {
+      const clientId = tenant.kind === 'tenant' ? tenant.clientId : null;
+      const at = {
+        database: JSON.stringify([datasource.id, database, kind]),
+        client: JSON.stringify([dataAppId, clientId]),
+        limits: limitsOf(datasource, kind),
+      };
+      const whose = { dataAppId, clientId, ...shownOn, requestId: requestId ?? null };
+      return running.during(
+        { kind, subject: datasource.name, canEnd: true, ...whose },
+        ({ signal: until, begins }) => {
+          const run = () => {
+            begins();
+            return work(until);
+          };
+          return queues.use(at, run, until);
+        },
+        signal,
+      );
     };
   const query = queued('query');
   meters.watch('cacheBytes', bytes);
@@ -79,9 +110,9 @@ export const createRows = (options: RowsOptions): Rows => {
         return { datasourceId, kind, ...queue };
       }),
     cache: () => (cache === undefined ? null : { bytes: bytes(), maxBytes: cache.maxBytes }),
-    load: (parts, make, signal) => {
+    load: (parts, make, signal, asked) => {
       const read = (ended: AbortSignal | undefined): Promise<RunResult> =>
-        query(parts.question, parts.plan, () => make(ended), ended);
+        query({ ...parts.question, ...asked }, parts.plan, make, ended);
       return kept === undefined ? read(signal) : kept.load(parts, read, signal);
     },
   };

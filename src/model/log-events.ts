@@ -630,6 +630,16 @@ const infrastructure = {
     meaning: 'What was used could not be stored; it is kept, and retried within a second.',
     fields: { err },
   },
+  'running.write_failed': {
+    level: 'warn',
+    meaning: 'The other processes could not be told what runs in this one; retried within a second.',
+    fields: { err },
+  },
+  'work.ended': {
+    level: 'info',
+    meaning: 'An operator ended a query, a download, a build or a roll-out that ran in this process.',
+    fields: { kind: 'what it was', number: 'its number in this process' },
+  },
   'usage.login_lost': {
     level: 'warn',
     meaning: 'A login was not counted, since the metadata database could not be read.',

@@ -96,6 +96,7 @@ const ownReasons = [
   'embed-unknown',
   'embeds-not-listed',
   'empty-intersection',
+  'ended-by-operator',
   'engine-closed',
   'erasure-is-late',
   'erasure-refused',

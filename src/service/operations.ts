@@ -133,6 +133,9 @@ import {
   rotateServiceToken,
 } from './keys/service-tokens.js';
 import * as metrics from './metrics/contract.js';
+import type { Board } from './running/board.js';
+import * as running from './running/contract.js';
+import { endRunning, readRunning } from './running/read.js';
 import * as guestSchedules from './schedules/contract/guest-schedules.js';
 import * as templateSchedules from './schedules/contract/template-schedules.js';
 import { listGuestRecipients } from './schedules/recipients.js';
@@ -190,6 +193,8 @@ export type UseCaseDeps = {
   readonly reports: GuestReports;
   readonly assistant: Assistant;
   readonly warmUp?: Pick<WarmUp, 'seen' | 'want'> | undefined;
+  /** What runs now in all processes. */
+  readonly running: Pick<Board, 'read' | 'end'>;
 };
 
 /** A use case whose operation declares that it reads no rows does not compile if it wants what reads them. */
@@ -262,6 +267,8 @@ const table = {
   eraseClient: serve(clientErasure.eraseClient, eraseClient),
   readUsage: serve(usage.readUsage, readUsage),
   exportUsage: serve(usage.exportUsage, exportUsage),
+  readRunning: serve(running.readRunning, readRunning),
+  endRunning: serve(running.endRunning, endRunning),
   createApiKey: serve(apiKeys.createApiKey, createApiKey),
   listApiKeys: serve(apiKeys.listApiKeys, listApiKeys),
   deleteApiKey: serve(apiKeys.deleteApiKey, deleteApiKey),
@@ -372,6 +379,7 @@ type Declared =
   | typeof guestTokenAdmin
   | typeof guestTokens
   | typeof metrics
+  | typeof running
   | typeof semanticLayer
   | typeof serviceTokens
   | typeof templateSchedules

@@ -11,7 +11,6 @@ import {
   written,
 } from '../gateway/common/admin-command.js';
 import { hasRole } from '../model/person.js';
-import type { LiveEngine } from '../model/query/live.js';
 import type { AnswerHistory, ClientUse, QueryNote, ReadQueries } from '../model/query/watch.js';
 import { Refusal } from '../model/refusal.js';
 import type { ReadSigningKeys, SigningKeys } from '../model/signing-keys.js';
@@ -29,7 +28,6 @@ type System = {
   }[];
   readonly settings: unknown;
   readonly numbers: readonly SystemNumber[];
-  readonly live: LiveEngine;
 };
 
 export type ReadSystem = () => Promise<System>;
@@ -55,21 +53,20 @@ const textReaders = ['author', 'publisher', 'auditor'] as const;
 /** Numbers of the gateway and of the machine. All others count queries, or measure their answers, and so tell of rows. */
 const isOfNoQuery = /^guestlist_(?:gateway|proxy|request)_/;
 
-const withoutAnswers = ({ numbers, live, ...rest }: System) => ({
+const withoutAnswers = ({ numbers, ...rest }: System): System => ({
   ...rest,
   numbers: numbers.filter(({ name }) => isOfNoQuery.test(name)),
-  live: { ...live, cache: live.cache && { ...live.cache, bytes: null } },
 });
 
 export const readSystemCommand = declareCommand(
   'read-system',
   noInput,
-  written<System | ReturnType<typeof withoutAnswers>>(),
+  written<System>(),
   readBy('support', 'auditor'),
   {
     title: 'Read the state of the system',
     description:
-      'Reads checks with how to mend each fault, settings without secrets, numbers, and what runs now. Without access to data: no numbers of queries and answers.',
+      'Reads checks with how to mend each fault, settings without secrets, and numbers. Without access to data: no numbers of queries and answers.',
   },
 );
 

@@ -16,6 +16,7 @@ import { defaultSettings } from '../../src/platform/config/settings.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
 import { createCredentialGuard } from '../../src/platform/limits/credential-guard.js';
 import { createMemoryLimiters } from '../../src/platform/limits/limiter.js';
+import { unlisted } from '../../src/platform/work/running-work.js';
 import { createFolder } from '../engine/world.js';
 import { captureLog, createMovableClock, sign, startGateway } from '../gateway/harness.js';
 import { createOwnService } from '../gateway/own-service.js';
@@ -148,6 +149,7 @@ export const openReporting = async (
       countWork: (kind, ...numbers) => void work.set(kind, numbers),
       tag,
       timing: rounds.timing,
+      running: unlisted,
     });
     running.add(rounds);
     onTestFinished(async () => {

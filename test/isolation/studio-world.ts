@@ -31,6 +31,7 @@ import { serveOperations } from '../../src/platform/http/wire/operations.js';
 import { beginning } from '../../src/platform/http/wire/request.js';
 import { fixedKeys, secretKey } from '../../src/platform/keys/jwt-keys.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys/keys.js';
+import { createRunningWork } from '../../src/platform/work/running-work.js';
 import { createEmbed } from '../../src/service/embeds/contract/embeds.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
@@ -148,6 +149,10 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
     findTheme: () => null,
     usageTimes: { hourDays: 35, keptDays: 1100 },
     warmUpTimes: { at: null, timezone: 'UTC', questions: 0, questionsPerTenant: 1 },
+    operated: {
+      ...{ running: createRunningWork(clock), live: () => ({ sources: [], cache: null }), commonClock: clock },
+      self: { name: 'here', version: '1.2.3' },
+    },
   });
   await seed(service.store, seeded);
   const embeds = await embedMetrics(service, seeded.boards);
@@ -166,13 +171,7 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
     ...{ config, credentials, service, gateway, admission, sessions, clock, log, reports },
     ...{ version: '1.2.3', origin: 'http://studio.test', page: (_, response) => void response.end() },
     links: createLoginLinks({ clock, tokens }),
-    readSystem: async () => ({
-      version: '1.2.3',
-      checks: [],
-      settings: {},
-      numbers: [],
-      live: { sources: [], cache: null },
-    }),
+    readSystem: async () => ({ version: '1.2.3', checks: [], settings: {}, numbers: [] }),
     readSigningKeys: () => ({ keys: [], sets: [] }),
     queries: {
       read: () => ({ since: now, clients: [], slowest: [], finished: [], failed: [] }),

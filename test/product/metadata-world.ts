@@ -90,7 +90,8 @@ export const contentOf = (database: Database): Promise<Content> =>
       const { rows: relations } = await sql<{ name: string; kind: string }>`
         select format('%I.%I', n.nspname, c.relname) as name, c.relkind::text as kind
         from pg_class c join pg_namespace n on n.oid = c.relnamespace
-        where n.nspname in ('guestlist', 'guestlist_gateway') and c.relkind in ('r', 'S') order by 1`.execute(db);
+        where n.nspname in ('guestlist', 'guestlist_gateway') and c.relkind in ('r', 'S') and c.relpersistence <> 'u'
+          order by 1`.execute(db);
       const found: Record<string, string> = {};
       for (const { name, kind } of relations) {
         const state = sql`select last_value || ' ' || is_called as text from ${sql.raw(name)}`;

@@ -154,6 +154,7 @@ export const createWorld = async (backing?: Backing) => {
     assistant: noAssistant,
     digest: (text: string) => hash('sha256', text, 'hex'),
     tag: createTag(Buffer.alloc(32, 7)),
+    running: { read: async () => ({ now, processes: [] }), end: async () => 'over' as const },
   };
   const api = (name: 'app' | 'other' = 'app'): ApiKeyCaller => ({
     kind: 'apiKey',

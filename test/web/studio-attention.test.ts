@@ -9,19 +9,21 @@ const sent = { isPaused: false, last: { state: 'sent' } };
 
 test('nothing is to be looked at where all is well, and where nothing may be read', () => {
   const rollouts = [{ id: 'r', template: 'delays', state: 'finished' }];
-  const system = { checks: [good], live: { sources: [answering, { name: 'new', lastError: null }] } };
+  const system = { checks: [good] };
+  const processes = [{ sources: [answering, { name: 'new', lastError: null }] }];
   expect(
-    concernsOf({ system, rollouts, schedules: [sent, { isPaused: false, last: null }], failedQueries: [] }),
+    concernsOf({ system, processes, rollouts, schedules: [sent, { isPaused: false, last: null }], failedQueries: [] }),
   ).toEqual([]);
   expect(concernsOf({})).toEqual([]);
 });
 
 test('what fails comes before what waits, and each leads to its page', () => {
   const concerns = concernsOf({
-    system: {
-      checks: [good, { name: 'data-folder', isGood: false }],
-      live: { sources: [answering, { name: 'shop', lastError: { isOver: false } }] },
-    },
+    system: { checks: [good, { name: 'data-folder', isGood: false }] },
+    processes: [
+      { sources: [answering, { name: 'shop', lastError: { isOver: false } }] },
+      { sources: [{ name: 'shop', lastError: { isOver: false } }] },
+    ],
     rollouts: [
       { id: 'r3', template: 'delays', state: 'paused' },
       { id: 'r2', template: 'routes', state: 'running' },

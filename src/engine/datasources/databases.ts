@@ -320,9 +320,10 @@ const liveOf = ({ all, count }: Entries, failures: readonly Failure[]): readonly
     const failure = failures.find(({ datasource }) => datasource.id === id);
     return {
       ...{ id, name, type, databases: opened.length },
-      openSince: own.map(({ openSince }) => openSince).toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null,
+      openSince: own.map(({ openSince }) => openSince.toISOString()).toSorted()[0] ?? null,
       connections: { open: sum('open'), busy: sum('busy'), waiting: sum('waiting') },
-      lastError: failure === undefined ? null : { at: failure.at, reason: failure.reason, isOver: failure.isOver },
+      lastError:
+        failure === undefined ? null : { at: failure.at.toISOString(), reason: failure.reason, isOver: failure.isOver },
     };
   });
 };

@@ -5,9 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
+import type { RunningWork } from '../../model/query/running.js';
 import { Refusal } from '../../model/refusal.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { eachOf } from '../../platform/work/bounded.js';
+import { unlisted } from '../../platform/work/running-work.js';
 import type { Audit } from '../audit/audit.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
@@ -37,6 +39,8 @@ export type RolloutDeps = {
   readonly capabilities: Pick<Capabilities, 'requireCapability' | 'supports'>;
   readonly audit: Audit;
   readonly clock: Clock;
+  /** Lists what runs. Left out: nothing is listed. */
+  readonly running?: Pick<RunningWork, 'during'> | undefined;
   /** Maximum number of copies in progress at once. */
   readonly width?: number;
 };
@@ -99,7 +103,8 @@ const listAll = async (ledger: RolloutLedger, template: string): Promise<readonl
 /** `policy` tells the names that overrides give to tenants' copies. A rollback needs none. */
 type RunDeps = RolloutDeps & { readonly policy?: Policy };
 
-type Run = RunDeps & { readonly rollout: Rollout };
+/** `isEnded`: an operator has ended the work, and no further copy is begun. */
+type Run = RunDeps & { readonly rollout: Rollout; readonly isEnded: () => boolean };
 
 const record = (
   { audit, rollout: { id, template, version } }: Run,
@@ -162,7 +167,7 @@ const applyTo = async (run: Run, work: ApplyContext, ids: readonly string[]): Pr
   const one = async (id: string): Promise<void> => {
     if (isFailure(['failed'], await step(id))) failures += 1;
   };
-  await eachOf(ids, width, one, () => failures > rollout.options.maxFailures);
+  await eachOf(ids, width, one, () => failures > rollout.options.maxFailures || run.isEnded());
   return failures;
 };
 
@@ -193,10 +198,12 @@ const applyAll = async (run: Run, policy: Policy): Promise<RolloutState> => {
     const open = (await ledger.count(rollout.id)).filter(({ state }) => state === 'waiting' || state === 'prepared');
     const ids = await ledger.listIds(rollout.id, ['waiting', 'prepared', 'failed'], cohort);
     if ((await applyTo(run, work, ids)) > maxFailures) return 'stopped';
+    if (run.isEnded()) return 'paused';
     const isStep = open.some((count) => count.cohort === cohort) && open.some((count) => count.cohort > cohort);
     if (isPausing && isStep) return 'paused';
   }
-  return (await applyToNew(run, work)) > maxFailures ? 'stopped' : 'finished';
+  if ((await applyToNew(run, work)) > maxFailures) return 'stopped';
+  return run.isEnded() ? 'paused' : 'finished';
 };
 
 const written: readonly ItemState[] = [
@@ -215,10 +222,11 @@ const restoreAll = async (run: Run): Promise<RolloutState> => {
   const work = { rollout, ledger, findVersion: rememberVersions(versions), copies };
   const step = createStep(run, 'rollback', (item) => restoreItem(work, item));
   let left = 0;
-  await eachOf(await ledger.listIds(rollout.id, written), width, async (id) => {
+  const one = async (id: string): Promise<void> => {
     if (isFailure(['restore-conflict', 'restore-failed'], await step(id))) left += 1;
-  });
-  return left > 0 ? 'rollback-stopped' : 'rolled-back';
+  };
+  await eachOf(await ledger.listIds(rollout.id, written), width, one, run.isEnded);
+  return left > 0 || run.isEnded() ? 'rollback-stopped' : 'rolled-back';
 };
 
 const atWork = (id: string): Refusal =>
@@ -235,19 +243,33 @@ const takeLease = async ({ ledger }: RolloutDeps, id: string): Promise<Lease> =>
 
 type Work = (run: Run) => Promise<RolloutState>;
 
-/** Runs a roll-out to its end, and releases the lease. An interrupted one keeps its state, and any process continues it. */
-const runToEnd = async (deps: RunDeps, rollout: Rollout, lease: Lease, [state, all]: readonly [RolloutState, Work]) => {
+/** Runs a roll-out to its end. An interrupted one keeps its state, and any process continues it. */
+const runUnder = async (run: Run, [state, all]: readonly [RolloutState, Work]): Promise<void> => {
+  const { ledger, rollout } = run;
   const { id } = rollout;
+  await ledger.setState(id, state);
+  await record(run, 'OK', { step: state });
+  const end = await all(run);
+  await (end === 'finished' ? ledger.finish(rollout) : ledger.setState(id, end));
+  await record(run, end.includes('stopped') ? 'STOPPED' : 'OK', { step: end });
+  // New copies get this edition from now on. Those that began before this moment are brought to it.
+  if (end === 'finished') await applyToAdded(run, await openWork(run));
+};
+
+/** Lists the work while it lasts, and releases the lease after it. */
+const runToEnd = async (
+  deps: RunDeps,
+  rollout: Rollout,
+  lease: Lease,
+  work: readonly [RolloutState, Work],
+): Promise<void> => {
+  const { running = unlisted } = deps;
   const ledger = deps.ledger.under(lease);
-  const run: Run = { ...deps, ledger, rollout };
   try {
-    await ledger.setState(id, state);
-    await record(run, 'OK', { step: state });
-    const end = await all(run);
-    await (end === 'finished' ? ledger.finish(rollout) : ledger.setState(id, end));
-    await record(run, end.includes('stopped') ? 'STOPPED' : 'OK', { step: end });
-    // New copies get this edition from now on. Those that began before this moment are brought to it.
-    if (end === 'finished') await applyToAdded(run, await openWork(run));
+    await running.during({ kind: 'rollout', subject: rollout.template, canEnd: true }, ({ signal, begins }) => {
+      begins();
+      return runUnder({ ...deps, ledger, rollout, isEnded: () => signal?.aborted === true }, work);
+    });
   } finally {
     await lease.release();
   }

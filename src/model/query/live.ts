@@ -14,12 +14,12 @@ export type LiveSource = {
   /** The databases of it that are open: its own, and those of clients. */
   readonly databases: number;
   /** Since when the first of them is open. Null: none is. */
-  readonly openSince: Date | null;
+  readonly openSince: string | null;
   readonly connections: LiveConnections;
   readonly queries: LiveQueue;
   readonly downloads: LiveQueue;
   /** The latest failure of the connection. `isOver`: something succeeded since. */
-  readonly lastError: { readonly at: Date; readonly reason: string; readonly isOver: boolean } | null;
+  readonly lastError: { readonly at: string; readonly reason: string; readonly isOver: boolean } | null;
 };
 
 export type LiveEngine = {

@@ -25,6 +25,7 @@ import { erasureFences } from './migrations/0018-erasure-fences.js';
 import { rollups } from './migrations/0019-rollups.js';
 import { usage } from './migrations/0020-usage.js';
 import { staleAnswers } from './migrations/0021-stale-answers.js';
+import { running } from './migrations/0022-running.js';
 import { schemaName, type Tables } from './tables.js';
 
 /** All migrations, in order. */
@@ -49,6 +50,7 @@ export const migrations: Migrations = {
   '0019-rollups': rollups,
   '0020-usage': usage,
   '0021-stale-answers': staleAnswers,
+  '0022-running': running,
 };
 
 /** Throws if the metadata database does not accept writes. */

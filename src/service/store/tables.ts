@@ -14,6 +14,7 @@ import type { BoardContent } from '../../model/guest/own-board.js';
 import type { SavedUnder, ViewChoices } from '../../model/guest/saved-view.js';
 import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../../model/organization.js';
 import type { Person } from '../../model/person.js';
+import type { EndOutcome, RunningProcess, WorkKind } from '../../model/query/running.js';
 import type { Alert } from '../../model/schedule/alert.js';
 import type { CatchUp } from '../../model/schedule/catch-up.js';
 import type { Recurrence } from '../../model/schedule/recurrence.js';
@@ -273,6 +274,17 @@ export type Tables = {
   };
   /** The last batch of use that each process has stored. */
   readonly usage_writers: { writer: string; batch: string; at: Date };
+  /** What each process does now. It counts as gone at `silent_at`, unless it writes before. Unlogged. */
+  readonly running_processes: { instance: string; silent_at: Date; state: Jsonb<RunningProcess> };
+  /** Work that an operator wants ended, in the process that runs it. Null: it has not answered. Unlogged. */
+  readonly running_ends: {
+    id: string;
+    instance: string;
+    kind: WorkKind;
+    number: number;
+    at: Date;
+    outcome: EndOutcome | null;
+  };
   /** Empty `user_identifier`: the whole client. `client_id` also empty: the whole data app. */
   readonly revocation_epochs: { data_app_id: string; client_id: string; user_identifier: string; epoch: string };
 };

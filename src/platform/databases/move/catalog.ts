@@ -17,7 +17,7 @@ export type Contents = { readonly tables: readonly Table[]; readonly sequences: 
 
 const among = (schemas: readonly string[]): RawBuilder<unknown> => sql.join(schemas.map((schema) => sql.lit(schema)));
 
-/** Lists the tables and sequences of these schemas, by name. */
+/** Lists the tables and sequences of these schemas, by name. An unlogged table holds nothing that outlives a process. */
 export const readContents = async (db: Kysely<unknown>, schemas: readonly string[]): Promise<Contents> => {
   const { rows } = await sql<{ readonly name: string; readonly kind: string; readonly columns: readonly Column[] }>`
     select format('%I.%I', n.nspname, c.relname) collate "C" as name, c.relkind::text as kind,
@@ -26,7 +26,7 @@ export const readContents = async (db: Kysely<unknown>, schemas: readonly string
         from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname in (${among(schemas)}) and c.relkind in ('r', 'S')
+    where n.nspname in (${among(schemas)}) and c.relkind in ('r', 'S') and c.relpersistence <> 'u'
     order by 1`.execute(db);
   return {
     tables: rows.filter(({ kind }) => kind === 'r').map(({ name, columns }) => ({ name, columns })),

@@ -10,6 +10,7 @@ const resources: Readonly<Record<Resource, string>> = {
   'Guest tokens': 'Created by the host’s backend for one end user.',
   Embeds: 'Dashboards and metrics that a data app may show.',
   'Data apps': 'Each data app has its own API keys, embeds and guest tokens.',
+  'Running work': 'What runs now in all processes of the installation.',
   Keys: 'API keys of a data app, and service tokens of the organization.',
   Datasources: 'Databases that hold the customers’ rows.',
   Datamarts: 'Selections of tables and columns, with tenancy and relationships.',

@@ -22,6 +22,7 @@ export type Resource =
   | 'Datasources'
   | 'Datamarts'
   | 'Rollups'
+  | 'Running work'
   | 'Semantic layer'
   | 'Workspaces'
   | 'Metric queries'

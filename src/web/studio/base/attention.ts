@@ -17,7 +17,9 @@ export type WaitingTemplate = {
 
 /** What was read. Left out: the person may not read it. */
 export type Watched = {
-  readonly system?: { readonly checks: readonly Part[]; readonly live: { readonly sources: readonly Source[] } };
+  readonly system?: { readonly checks: readonly Part[] };
+  /** The sources of each process. */
+  readonly processes?: readonly { readonly sources: readonly Source[] }[];
   readonly rollouts?: readonly Rollout[];
   readonly schedules?: readonly Schedule[];
   readonly failedQueries?: readonly Query[];
@@ -59,24 +61,26 @@ const ofRollouts = (rollouts: readonly Rollout[]): readonly Concern[] =>
       return [{ text: `The roll-out of ${template} ${words}`, kind, mend, path: 'rollouts', rest: [id] }];
     });
 
-const ofSystem = ({ checks, live }: NonNullable<Watched['system']>): readonly Concern[] => [
-  ...checks
+const ofSystem = ({ checks }: NonNullable<Watched['system']>): readonly Concern[] =>
+  checks
     .filter(({ isGood }) => !isGood)
     .map(
       ({ name }): Concern => ({
         ...{ text: `The part ${name} does not work`, kind: 'bad' },
         ...{ mend: 'See how to mend it', path: 'health' },
       }),
-    ),
-  ...live.sources
-    .filter(({ lastError }) => lastError?.isOver === false)
-    .map(
-      ({ name }): Concern => ({
-        ...{ text: `The source ${name} does not answer`, kind: 'bad' },
-        ...{ mend: 'Check its connection', path: 'sources', rest: [name] },
-      }),
-    ),
-];
+    );
+
+/** A source that fails in several processes is one concern. */
+const ofSources = (processes: NonNullable<Watched['processes']>): readonly Concern[] => {
+  const failing = processes.flatMap(({ sources }) => sources.filter(({ lastError }) => lastError?.isOver === false));
+  return [...new Set(failing.map(({ name }) => name))].map(
+    (name): Concern => ({
+      ...{ text: `The source ${name} does not answer`, kind: 'bad' },
+      ...{ mend: 'Check its connection', path: 'sources', rest: [name] },
+    }),
+  );
+};
 
 const ofSchedules = (schedules: readonly Schedule[]): readonly Concern[] => {
   const failed = schedules.filter(({ isPaused, last }) => !isPaused && last?.state === 'failed').length;
@@ -149,6 +153,7 @@ const ofNames = (unknown: number): readonly Concern[] =>
 export const concernsOf = (
   {
     system,
+    processes = [],
     rollouts = [],
     schedules = [],
     failedQueries = [],
@@ -160,6 +165,7 @@ export const concernsOf = (
 ): readonly Concern[] => {
   const all: readonly Concern[] = [
     ...(system === undefined ? [] : ofSystem(system)),
+    ...ofSources(processes),
     ...ofKeys(keySets),
     ...ofRollouts(rollouts),
     ...ofSchedules(schedules),

@@ -3,6 +3,8 @@ import type { Routes } from '../../base/operations.js';
 
 export const routes = {
   readUsage: 'GET usage',
+  readRunning: 'GET running',
+  endRunning: 'POST running/end',
   listDataApps: 'GET data-app',
   createDataApp: 'POST data-app',
   listApiKeys: 'GET data-app/api-tokens',

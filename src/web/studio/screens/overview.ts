@@ -56,8 +56,9 @@ const readWatched = async (api: Api, missing: Promise<string | null>, signal: Ab
       return undefined;
     }
   };
-  const [system, rollouts, schedules, queries, templates, keys, names] = await Promise.all([
+  const [system, running, rollouts, schedules, queries, templates, keys, names] = await Promise.all([
     read('the system', 'system', () => api.command('read-system', {}, signal)),
+    read('connections', 'system', () => api.call('readRunning', {}, signal)),
     read('roll-outs', null, () => api.command('rollout-list', {}, signal)),
     read('deliveries', 'deliveries', () => api.command('schedules-list', {}, signal)),
     read('queries', null, () => api.command('list-slow-queries', {}, signal)),
@@ -69,6 +70,7 @@ const readWatched = async (api: Api, missing: Promise<string | null>, signal: Ab
   ]);
   const watched = {
     ...(system === undefined ? {} : { system }),
+    ...(running === undefined ? {} : { processes: running.data.processes }),
     ...(rollouts === undefined ? {} : { rollouts: rollouts.rollouts }),
     ...(schedules === undefined ? {} : { schedules: schedules.schedules }),
     ...(queries === undefined ? {} : { failedQueries: queries.failed ?? [] }),

@@ -1,12 +1,14 @@
-/** How questions were answered over the last day, and what queries took: the slowest and the failed ones, with the database's plan. */
+/** What runs now in all processes, how questions were answered over the last day, and what queries took: the slowest and the failed ones, with the database's plan. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { type AnswerHistory, answerCharts, keptShare } from '../base/answer-charts.js';
-import { type Answer, StudioError } from '../base/api.js';
+import { type Answer, hasRole, StudioError } from '../base/api.js';
 import {
   addressChoice,
   badge,
   type Column,
+  confirmed,
   type Filter,
+  link,
   list,
   openDialog,
   timeColumn,
@@ -14,6 +16,7 @@ import {
   when,
 } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
+import { outcomeWords, pollMs, processName, type Running, type Work, workWords } from '../base/running.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
 import { listTenants, neverMinted, type Tenant } from '../base/tenants.js';
@@ -27,6 +30,7 @@ export type TenantUse = Omit<Queries['clients'][number], 'dataAppId'>;
 const noTenant = 'no tenant';
 const noDashboard = 'no dashboard';
 const views = [
+  { path: 'running', title: 'Running now' },
   { path: undefined, title: 'Over time' },
   { path: 'slowest', title: 'Slowest' },
   { path: 'failed', title: 'Failed' },
@@ -50,6 +54,8 @@ type Data = Queries & {
   readonly tenants: readonly Tenant[];
   readonly history: AnswerHistory | null;
   readonly use: MonthlyUse | null;
+  /** Null on the other views. */
+  readonly running: Running | null;
 };
 type Row = TenantUse & Tenant['usage'];
 
@@ -67,6 +73,8 @@ const rowsOf = ({ clients, tenants }: Data): readonly Row[] => {
 };
 
 class QueriesScreen extends Screen<Data> {
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
   protected override async load(signal: AbortSignal): Promise<Data> {
     const view = this.#shown;
     const { query } = this.place;
@@ -76,13 +84,33 @@ class QueriesScreen extends Screen<Data> {
       ...(dashboardId === undefined ? {} : { dashboardId }),
     };
     const { seesData } = this.api.session.person;
-    const [queries, tenants, history, use] = await Promise.all([
+    const [queries, running, tenants, history, use] = await Promise.all([
       this.api.command('list-slow-queries', {}, signal),
+      view === 'running' ? this.#readRunning(signal) : null,
       view === 'tenants' && !seesData ? listTenants(this.api, signal) : [],
       view === undefined ? this.api.command('answer-history', of, signal) : null,
       view === 'tenants' && seesData ? this.#readUse(query.get('month') ?? '', signal) : null,
     ]);
-    return { ...queries, tenants, history, use };
+    return { ...queries, running, tenants, history, use };
+  }
+
+  async #readRunning(signal: AbortSignal): Promise<Running> {
+    clearTimeout(this.#timer);
+    try {
+      return (await this.api.call('readRunning', {}, signal)).data;
+    } finally {
+      // Also after a failure: the service may be away for a moment.
+      if (!signal.aborted) this.#timer = setTimeout(() => this.#readAgain(), pollMs);
+    }
+  }
+
+  #readAgain(): void {
+    if (this.#shown === 'running') void this.reload();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#timer);
   }
 
   async #readUse(asked: string, signal: AbortSignal): Promise<MonthlyUse> {
@@ -95,9 +123,9 @@ class QueriesScreen extends Screen<Data> {
     return { month, tenants: tenants.data, days: days.data };
   }
 
-  /** How answers ended tells of rows: without access to data, the page begins with the slowest queries. */
+  /** How answers ended tells of rows: without access to data, the page begins with what runs now. */
   get #shown(): string | undefined {
-    return this.place.rest[0] ?? (this.api.session.person.seesData ? undefined : 'slowest');
+    return this.place.rest[0] ?? (this.api.session.person.seesData ? undefined : 'running');
   }
 
   protected override needsLoad(before: QueriesScreen['place'] | undefined): boolean {
@@ -110,7 +138,7 @@ class QueriesScreen extends Screen<Data> {
     const view = this.#shown;
     const own = views.filter(({ path }) => path !== undefined || this.api.session.person.seesData);
     return html`<div class="head"><h1>Queries</h1>
-        <p>${queries.use === null ? html`As the process counted it that answers this page, since it started at ${when(queries.since)} (${timeZone}), for a day at most.` : 'As all processes counted it, in hours of UTC.'}</p>
+        <p>${sourceWords(queries)}</p>
         <span class="gap"></span>
         <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
       <nav class="tabs" aria-label="Queries">
@@ -123,8 +151,41 @@ class QueriesScreen extends Screen<Data> {
   }
 
   #shownOf(data: Data, view: string | undefined): TemplateResult {
+    if (data.running !== null) return this.#runningNow(data.running);
     if (data.history !== null) return this.#overTime(data.history);
     return data.use === null ? this.#view(data, view) : this.#monthly(data.use);
+  }
+
+  #runningNow({ works, processes, waitingDeliveries: { count, seconds: waited } }: Running): TemplateResult {
+    const others = processes.reduce((sum, one) => sum + one.others, 0);
+    const columns = hasRole(this.api.session, 'publisher', 'support')
+      ? [...workColumns(processes), this.#ending]
+      : workColumns(processes);
+    return html`${list({
+      ...{ name: 'works', rows: works, columns, filters: workFilters, query: this.place.query },
+      empty: html`<h2>Nothing runs</h2><p>What runs in any process appears here, read anew every few seconds.</p>`,
+    })}
+      ${others === 0 ? nothing : html`<p class="soft">${whole(others)} more run or wait that are not listed.</p>`}
+      ${count === 0 ? nothing : html`<p class="soft">${whole(count)} ${count === 1 ? 'message waits' : 'messages wait'} to be sent, the oldest for ${inSeconds(waited * 1000)}. ${link(addressOf('deliveries'), 'See the deliveries')}</p>`}`;
+  }
+
+  readonly #ending: Column<Work> = {
+    title: 'Action',
+    of: (work) =>
+      work.id === null
+        ? ''
+        : html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#end(work)}>End<span class="sr"> the ${workWords[work.kind]} of ${work.subject}</span></button>`,
+    text: () => '',
+  };
+
+  async #end({ id, kind, subject }: Work): Promise<void> {
+    if (id === null) return;
+    const text = kind === 'rollout' ? 'It pauses, and can be continued.' : 'Who waits for it gets an error.';
+    if (!(await confirmed(`End the ${workWords[kind]} of ${subject}?`, text, 'End it'))) return;
+    await this.act(async () => {
+      const { data } = await this.api.call('endRunning', { id });
+      return outcomeWords[data.outcome];
+    });
   }
 
   #monthly({ month, tenants, days }: MonthlyUse): TemplateResult {
@@ -242,6 +303,49 @@ class QueriesScreen extends Screen<Data> {
     }
   }
 }
+
+const sourceWords = ({ running, use, since }: Data): TemplateResult | string => {
+  if (running !== null) return 'Of all processes, a second old at most.';
+  if (use !== null) return 'As all processes counted it, in hours of UTC.';
+  return html`As the process counted it that answers this page, since it started at ${when(since)} (${timeZone}), for a day at most.`;
+};
+
+const workColumns = (processes: Running['processes']): readonly Column<Work>[] => [
+  { title: 'What', of: ({ kind }) => workWords[kind] },
+  {
+    title: 'State',
+    of: ({ state }) => badge(state, state === 'running' ? 'good' : 'plain'),
+    text: ({ state }) => state,
+  },
+  { title: 'For', of: (work) => inSeconds(work.seconds * 1000), isNumber: true },
+  { title: 'At', of: ({ subject }) => subject },
+  {
+    title: 'Tenant',
+    of: (work) => (work.dataAppName === null ? '' : tenantOf(work)),
+    text: (work) => (work.dataAppName === null ? '' : tenantTextOf(work)),
+  },
+  { title: 'Data app', of: ({ dataAppName }) => dataAppName ?? '' },
+  { title: 'Dashboard', of: ({ dashboardId }) => dashboardId ?? '' },
+  { title: 'Metric', of: ({ metricId }) => metricId ?? '' },
+  {
+    title: 'Process',
+    of: ({ process: instance }) => {
+      const known = processes.find((one) => one.instance === instance);
+      return known === undefined ? instance.slice(0, 8) : processName(known, processes);
+    },
+  },
+  {
+    title: 'Request',
+    of: ({ requestId }) => html`<code title=${requestId ?? ''}>${requestId?.slice(0, 8) ?? ''}</code>`,
+    text: ({ requestId }) => requestId ?? '',
+  },
+];
+
+const workFilters: readonly Filter<Work>[] = [
+  { name: 'what', label: 'What', of: ({ kind }) => workWords[kind] },
+  { name: 'state', label: 'State', of: ({ state }) => state, values: ['running', 'waiting'] },
+  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId ?? noTenant, words: (id) => filterWords(id) },
+];
 
 const filterWords = (id: string): string => (id === noTenant ? id : tenantText(id));
 const noteFilters: readonly Filter<Note>[] = [

@@ -1,16 +1,16 @@
-/** The process: whether its parts work and how to mend them, its numbers, and the configuration in force. */
-import { html, nothing, type TemplateResult } from 'lit';
+/** The installation: whether its parts work and how to mend them, its processes, numbers, and the configuration in force. */
+import { html, type TemplateResult } from 'lit';
 import type { Answer } from '../base/api.js';
 import { badge, type Column, type Filter, link, list, moment, timeColumn, timeZone } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
+import { pollMs, processName, type RunningProcess } from '../base/running.js';
 import { Screen } from '../base/screen.js';
 
-type System = Answer<'read-system'>;
-type SystemNumber = System['numbers'][number];
-type Source = System['live']['sources'][number];
+type State = Answer<'read-system'>;
+type System = State & { readonly processes: readonly RunningProcess[] };
+type SystemNumber = State['numbers'][number];
+type Source = RunningProcess['sources'][number] & { readonly process: string };
 type Queue = Source['queries'];
-
-const pollMs = 5_000;
 
 const stateOf = ({ databases, lastError }: Source): 'failing' | 'open' | 'closed' =>
   lastError?.isOver === false ? 'failing' : databases > 0 ? 'open' : 'closed';
@@ -25,7 +25,11 @@ class SystemScreen extends Screen<System> {
   protected override async load(signal: AbortSignal): Promise<System> {
     clearTimeout(this.#timer);
     try {
-      return await this.api.command('read-system', {}, signal);
+      const [state, { data }] = await Promise.all([
+        this.api.command('read-system', {}, signal),
+        this.api.call('readRunning', {}, signal),
+      ]);
+      return { ...state, processes: data.processes };
     } finally {
       // Also after a failure: the service may be away for a moment.
       if (!signal.aborted) this.#timer = setTimeout(() => void this.reload(), pollMs);
@@ -41,26 +45,29 @@ class SystemScreen extends Screen<System> {
     clearTimeout(this.#timer);
   }
 
-  protected override content({ version, checks, settings, numbers, live }: System): TemplateResult {
+  protected override content({ version, checks, settings, numbers, processes }: System): TemplateResult {
     const failed = checks.filter(({ isGood }) => !isGood).length;
     return html`<div class="head"><h1>System</h1>${failed === 0 ? badge('all parts work', 'good') : badge(`${failed} of ${checks.length} parts fail`, 'bad')}
-        <p>Version ${version}. What is shown is of this process, and read anew every few seconds. Times: ${timeZone}.</p></div>
+        <p>Version ${version}. Parts and numbers are of the process that answers this page, connections are of all. Read anew every few seconds. Times: ${timeZone}.</p></div>
       <section class="card"><h2>Parts</h2>
         <ul class="plain">${checks.map((check) => partLine(check, databaseOf(settings)))}</ul>
       </section>
+      <section class="card"><h2>Processes</h2>
+        ${list({ name: 'processes', searchName: 'process', rows: processes, columns: processColumns(processes), query: this.place.query, empty: '' })}
+      </section>
       <section class="card"><h2>Connections to sources</h2>
-        <p class="soft">Known without asking a database. A source appears with its first question since the start.</p>
+        <p class="soft">Known without asking a database. A source appears with its first question since the start of a process.</p>
         ${list({
           ...{
             name: 'connections',
             searchName: 'source',
-            rows: live.sources,
-            columns: sourceColumns,
+            rows: sourcesOf(processes),
+            columns:
+              processes.length > 1 ? [sourceColumns[0], processColumn, ...sourceColumns.slice(1)] : sourceColumns,
             filters: sourceFilters,
           },
           ...{ query: this.place.query, empty: html`<p>No source was asked yet.</p>` },
         })}
-        ${live.cache === null || live.cache.bytes === null ? nothing : html`<p class="soft">Kept answers: ${megabytes(live.cache.bytes)} of ${megabytes(live.cache.maxBytes)}.</p>`}
       </section>
       <section class="card"><h2>Numbers since the start</h2>
         ${list({ name: 'numbers', rows: numbers, columns, query: this.place.query, empty: html`<p>None yet.</p>` })}
@@ -98,6 +105,20 @@ const partLine = ({ name, isGood, fix, tookMs }: Check, database: string): Templ
     : html`<li>${badge('fails', 'bad')} <span title=${name}>${fails}.</span> ${fix ?? `The log says why, at the check ${name}.`}</li>`;
 };
 
+const keptText = ({ cache }: RunningProcess): string =>
+  cache === null || cache.bytes === null ? '' : `${megabytes(cache.bytes)} of ${megabytes(cache.maxBytes)}`;
+
+const processColumns = (all: readonly RunningProcess[]): readonly Column<RunningProcess>[] => [
+  { title: 'Process', of: (one) => processName(one, all) },
+  { title: 'Version', of: ({ version }) => version },
+  timeColumn('Since', ({ startedAt }) => startedAt),
+  { title: 'Kept answers', of: keptText },
+  { title: '', of: ({ isAnswering }) => (isAnswering ? 'answers this page' : '') },
+];
+
+const sourcesOf = (processes: readonly RunningProcess[]): readonly Source[] =>
+  processes.flatMap((one) => one.sources.map((source) => ({ ...source, process: processName(one, processes) })));
+
 const sourceFilters: readonly Filter<Source>[] = [
   { name: 'state', label: 'State', of: stateOf, values: ['open', 'closed', 'failing'] },
 ];
@@ -107,7 +128,9 @@ const whole = (value: number): string => value.toLocaleString();
 const queueText = ({ running, waiting }: Queue): string =>
   waiting === 0 ? whole(running) : `${whole(running)}, ${whole(waiting)} waiting`;
 
-const sourceColumns: readonly Column<Source>[] = [
+const processColumn: Column<Source> = { title: 'Process', of: ({ process }) => process };
+
+const sourceColumns: readonly [Column<Source>, ...(readonly Column<Source>[])] = [
   { title: 'Source', of: ({ name }) => link(addressOf('sources', [name]), name), text: ({ name }) => name },
   { title: 'Kind', of: ({ type }) => type },
   { title: 'State', of: (source) => badge(stateOf(source), stateKinds[stateOf(source)]), text: stateOf },
