@@ -21,6 +21,7 @@ import { cookieOf } from '../platform/http/wire/request.js';
 import { createRoutes } from '../platform/http/wire/routes.js';
 import { goneSignal, json, redirect, send, sendData } from '../platform/http/wire/sending.js';
 import type { CredentialGuard } from '../platform/limits/credential-guard.js';
+import { inSpan, type OpenSpan, remoteTraceOf, type SpanStart } from '../platform/traces/trace.js';
 import { assertReads, assertRole } from './access.js';
 import { answerOf, refuse } from './answer.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
@@ -92,15 +93,29 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
 const answering =
   (options: Pick<StudioOptions, 'log'>) =>
   (handle: (request: Request, response: Response) => Promise<void>): RequestHandler =>
-  async (request, response) => {
-    try {
-      await handle(request, response);
-    } catch (error) {
-      const { status, body, headers } = refuse(options, error, requestIdOf(response), request.path);
-      if (response.headersSent) return void response.destroy();
-      return send(response, { status, headers: [...json, ...headers], body });
-    }
+  (request, response) => {
+    const answer = async (span: OpenSpan): Promise<void> => {
+      try {
+        await handle(request, response);
+      } catch (error) {
+        const { status, body, headers } = refuse(options, error, requestIdOf(response), request.path);
+        if (status >= 500) span.failed(answerOf(error).code);
+        if (response.headersSent) return void response.destroy();
+        send(response, { status, headers: [...json, ...headers], body });
+      }
+      span.note(() => ({ 'http.response.status_code': response.statusCode }));
+    };
+    return inSpan(spanOf(request, response), answer);
   };
+
+/** The path of the route names nothing that the caller chose. */
+const spanOf = (request: Request, response: Response): SpanStart => {
+  const route = `/studio${String(request.route?.path ?? '').replace(/^\/studio/, '')}`;
+  return {
+    ...{ name: `${request.method} ${route}`, kind: 'server', from: remoteTraceOf(request.headers) },
+    attributes: () => ({ 'http.route': route, 'guestlist.request_id': requestIdOf(response) }),
+  };
+};
 
 const attributesOf = ({ isSecure }: Pick<StudioOptions, 'isSecure'>) =>
   ({ httpOnly: true, sameSite: 'strict', secure: isSecure, path: '/studio' }) as const;

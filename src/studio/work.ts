@@ -11,6 +11,7 @@ import { type Callable, ruleFor } from '../platform/http/interface/callable.js';
 import type { Operation } from '../platform/http/interface/operation.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../platform/http/wire/bind.js';
 import { createRoutes, withoutCondition } from '../platform/http/wire/routes.js';
+import { inSpan } from '../platform/traces/trace.js';
 import { assertMay, notOffered } from './access.js';
 
 export type WorkDeps = {
@@ -103,7 +104,9 @@ const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => 
     const refused = await announce(audit, command, { person, requestId, input });
     const { seesData, roles } = person;
     const by = { name: nameInRecords(person), seesData, roles, studio: { session, requestId } };
-    return command.run(input, by, signal).catch(async (error: unknown) => {
+    const run = () => command.run(input, by, signal);
+    const span = { name: 'command', attributes: () => ({ 'guestlist.command': command.name }) };
+    return inSpan(span, run).catch(async (error: unknown) => {
       if (error instanceof Refusal) await refused(error.code);
       throw error;
     });

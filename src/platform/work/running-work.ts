@@ -3,9 +3,10 @@
  * processes.
  */
 import type { Clock } from '../../model/ports.js';
-import type { RunningWork, Work } from '../../model/query/running.js';
+import type { NewWork, RunningWork, Work } from '../../model/query/running.js';
 import { Refusal } from '../../model/refusal.js';
 import { anyOf } from '../../model/signals.js';
+import { inSpan } from '../traces/trace.js';
 
 const ended = (): Refusal =>
   new Refusal('METRIC_QUERY_ERROR', 'An operator ended this query. Retry it later, or ask the operator.', {
@@ -13,6 +14,12 @@ const ended = (): Refusal =>
   });
 
 const ofNobody = { dataAppId: null, clientId: null, dashboardId: null, metricId: null, requestId: null };
+
+/** Queries and downloads have a span for each statement and for the queue. */
+const traced = <R>({ kind, subject }: NewWork, work: () => Promise<R>): Promise<R> =>
+  kind === 'query' || kind === 'download'
+    ? work()
+    : inSpan({ name: kind, attributes: () => ({ 'guestlist.subject': subject }) }, work);
 
 type Entry = { work: Work; readonly ending: AbortController };
 
@@ -32,7 +39,7 @@ export const createRunningWork = (clock: Clock): RunningWork => {
       };
       try {
         const until = signal === undefined ? ending.signal : anyOf(signal, ending.signal);
-        return await work({ signal: until, begins });
+        return await traced(of, () => work({ signal: until, begins }));
       } catch (error) {
         throw ending.signal.aborted ? ending.signal.reason : error;
       } finally {

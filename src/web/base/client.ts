@@ -18,6 +18,7 @@ import {
 import { pause } from './latest.js';
 import { type CallAsGuest, requestOf } from './operations.js';
 import { withOthersCells } from './others.js';
+import { pageTraceHeaders } from './page-trace.js';
 
 /** A failed read. `code` is the service's error code, `NETWORK_ERROR` or `UNREADABLE_ANSWER`. */
 export class GuestError extends Error {
@@ -186,7 +187,7 @@ const sendOnce = async (
   path: string,
   init: Sent,
 ): Promise<Response> => {
-  const headers: Record<string, string> = { ...init.headers, authorization: `Bearer ${token}` };
+  const headers: Record<string, string> = { ...init.headers, ...pageTraceHeaders(), authorization: `Bearer ${token}` };
   const wanted = language?.();
   if (wanted !== undefined) headers['accept-language'] = wanted;
   const url = `${baseUrl.replace(/\/+$/, '')}/api/v2/guest/${path}`;

@@ -1,5 +1,6 @@
 /** Asks for a guest token: from a URL that answers as the gateway's `POST /embed-token`, or from a function of the page. */
 import { isRecord } from '../base/client.js';
+import { ownTraceHeaders } from '../base/page-trace.js';
 import type { MintOutcome, OwnTenant, Refused } from './keeper.js';
 
 export type GrantedEmbed = { readonly id: string; readonly name: string; readonly type: string };
@@ -59,13 +60,15 @@ export const requestToken = async (
   { dead, tenant }: TokenAsk = {},
 ): Promise<Outcome> => {
   try {
-    const init = { method: 'POST', credentials: 'include', cache: 'no-store' } as const;
+    const trace = ownTraceHeaders(url);
+    const headers = Object.keys(trace).length === 0 ? {} : { headers: trace };
+    const init = { method: 'POST', credentials: 'include', cache: 'no-store', ...headers } as const;
     const send = (asked: AskedBody) =>
       fetch(
         url,
         Object.keys(asked).length === 0
           ? init
-          : { ...init, headers: { 'content-type': 'application/json' }, body: JSON.stringify(asked) },
+          : { ...init, headers: { ...trace, 'content-type': 'application/json' }, body: JSON.stringify(asked) },
       );
     const wanted = wanting(tenant);
     const asked = { ...wanted, ...(await replacing(dead)) };
