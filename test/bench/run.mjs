@@ -3,6 +3,7 @@ const benches = {
   token: './token.mjs',
   start: './start.mjs',
   query: './query.mjs',
+  neighbours: './neighbours.mjs',
   steps: './steps.mjs',
   floods: './floods.mjs',
   lists: './lists.mjs',

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { credentialsIn, launch, root } from '../server.mjs';
 
-export const startService = async (folder, { allowedHosts = [], execArgv = [], env = {} } = {}) => {
+export const startService = async (folder, { allowedHosts = [], execArgv = [], env = {}, settings = {} } = {}) => {
   const file = join(folder, 'guestlist.yaml');
-  writeFileSync(file, stringify({ datasources: { duckdbFolders: [folder], allowedHosts } }));
+  writeFileSync(file, stringify({ datasources: { duckdbFolders: [folder], allowedHosts }, ...settings }));
   const dataDir = join(folder, 'data');
   mkdirSync(dataDir);
   const command = [process.execPath, ...execArgv, join(root, 'bin/guestlist.mjs'), 'serve', '--only', 'service'];
