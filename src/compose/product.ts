@@ -142,11 +142,9 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { database, warnings } = metadata;
   const { addressOf, limits } = shared.admission;
   const openAssistant = assistantOpener({ ...config, limiters: shared.limiters, clock, log });
+  const times = { usageTimes: config.settings.usage, warmUpTimes: config.settings.queries.warmUp };
   const own = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant };
-  const served = {
-    ...{ ...own, operated, usageTimes: config.settings.usage, warmUpTimes: config.settings.queries.warmUp },
-    ...drawing,
-  };
+  const served = { ...own, ...times, operated, ...drawing };
   const serviceOpening = halves.service ? resources.add(openService(served, halves)) : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
@@ -163,11 +161,8 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const pages = { service: api, log, meters, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
-  const steps = {
-    mcp,
-    gateway: gateway?.router ?? null,
-    routers: [demoHost, ...routers].filter((one) => one !== null),
-  };
+  const shown = [demoHost, ...routers].filter((one) => one !== null);
+  const steps = { mcp, gateway: gateway?.router ?? null, routers: shown };
   const handle = createApp({ ...pages, assets, doors, ...steps });
   const manage = createManagementApp({ ...pages, routers: gateway === null ? [] : [gateway.router.admin] });
   return { handle, manage, studioLink, close: resources.closeAll };

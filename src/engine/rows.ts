@@ -6,7 +6,6 @@ import type { RunningWork } from '../model/query/running.js';
 import type { UsedOn } from '../model/usage.js';
 import { unlisted } from '../platform/work/running-work.js';
 import { systemTiming } from '../platform/work/time.js';
-import type { CacheKeyParts } from './cache/key.js';
 import {
   type CacheOutcome,
   createResultCache,
@@ -46,7 +45,7 @@ export type AskedOn = { readonly shownOn?: UsedOn | undefined; readonly requestI
 export type Rows = Pick<ResultCache, 'forgetDatasource' | 'forgetClient' | 'close'> & {
   /** As `load` of the cache. */
   readonly load: (
-    parts: CacheKeyParts,
+    parts: Parameters<ResultCache['load']>[0],
     make: (signal: AbortSignal | undefined) => Promise<RunResult>,
     signal?: AbortSignal | undefined,
     asked?: AskedOn,

@@ -63,6 +63,8 @@ export const leftOfService: Readonly<Record<Exclude<keyof Tables, Held>, string>
   sealing_canary: installation,
   content_revision: installation,
   usage_writers: installation,
+  running_processes: installation,
+  running_ends: installation,
 };
 
 /**
