@@ -1,4 +1,4 @@
-/** All secrets of an installation that an operator can rotate are rotated, while its users log in and read. */
+/** The encryption key of an installation is rotated while its users log in and read, and its service token. */
 import { createHash, randomBytes } from 'node:crypto';
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const underLoad = async (serving: () => Product, work: () => Promise<void>): Pro
 };
 
 test.skipIf(!(await isPostgresThere()))(
-  'the encryption key, the service token and an API key are rotated, and no request fails',
+  'the encryption key and the service token are rotated, and no request fails',
   { timeout: 15 * minutes },
   async () => {
     const { url: database, drop } = await createOwnDatabase();

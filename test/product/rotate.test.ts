@@ -117,6 +117,10 @@ describe.skipIf(!hasServer)('a rotation of the encryption key', () => {
     expect(await rotate(old, '--begin')).toMatchObject({ code: 1, err: expect.stringContaining('name a new file') });
     expect(await stepsAt(where.server)).toEqual([]);
     expect(await rotate(old, '--begin', '--to', file('one'))).toMatchObject({ code: 0 });
+    expect(await rotate(old, '--tokens', file('one'))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('exists already'),
+    });
     expect(await rotate(old, '--begin', '--to', file('one'))).toMatchObject({
       code: 1,
       err: expect.stringContaining('exists already'),

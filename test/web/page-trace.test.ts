@@ -22,24 +22,24 @@ const sent = async (tokenUrl = 'https://shop.example.com/embed-token') => {
   return headers;
 };
 
-describe('a page', () => {
+describe('pages and their traces', () => {
   beforeEach(() => {
     vi.stubGlobal('location', new URL('https://shop.example.com/page'));
   });
   afterEach(() => vi.unstubAllGlobals());
 
-  test('that names its trace has it sent with the request for a token and with each read', async () => {
+  test('a page that names its trace has it sent with the request for a token and with each read', async () => {
     vi.stubGlobal('document', named(traceparent));
     expect(await sent()).toEqual([traceparent, traceparent]);
   });
 
-  test('does not have it sent to a token source of another origin, which may forbid the header', async () => {
+  test('a token source of another origin gets no trace, since it may forbid the header', async () => {
     vi.stubGlobal('document', named(traceparent));
     expect(await sent('https://gateway.example.com/embed-token')).toEqual([undefined, traceparent]);
   });
 
   test.each([undefined, '', 'nonsense', `${traceparent}, more`, traceparent.toUpperCase()])(
-    'that names no trace, or a broken one (%j), has none sent',
+    'a page that names no trace, or a broken one (%j), has none sent',
     async (content) => {
       vi.stubGlobal('document', named(content));
       expect(await sent()).toEqual([undefined, undefined]);

@@ -15,7 +15,7 @@ import { schemaName } from '../../service/store/tables.js';
 import { sealedColumns } from '../reseal.js';
 import { assertNew, assertWritten, type BackupRequest, withSnapshot, writeSealed } from './backup.js';
 import type { End } from './ends.js';
-import { heldTableOf, heldTables, rowsOf } from './tenant-rows.js';
+import { assertDecided, heldTableOf, heldTables, rowsOf } from './tenant-rows.js';
 import { type Configured, noteInAudit, openWritable, type Surroundings, type WritableEnd } from './writable.js';
 
 export type ExportRequest = Pick<BackupRequest, 'ring' | 'version' | 'say'> & {
@@ -168,6 +168,7 @@ const exportFrom = (
 ): Promise<Written> =>
   withSnapshot(end, end.parts, async (transaction, all) => {
     const { clientId, say } = request;
+    assertDecided(all.tables.map(({ name }) => name));
     const source = tenantRows(transaction, contentsOf(all), clientId, createSealer(...end.ring));
     say('reading what the tenant has');
     const needs = await needsOf(transaction, await idsIn(source));

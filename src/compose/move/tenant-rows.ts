@@ -1,9 +1,9 @@
 /**
  * What belongs to one tenant: which rows the file of a tenant holds, in the order in which they can be inserted, and why
- * it holds nothing of the other tables. A table that is in neither list does not compile, or fails a test.
+ * it holds nothing of the other tables. A table that is in neither list does not compile, or is refused.
  */
 import { type RawBuilder, sql } from 'kysely';
-import type { LedgerTables } from '../../gateway/ledger/tables.js';
+import { type LedgerTables, schemaName as ledgerSchema } from '../../gateway/ledger/tables.js';
 import { schemaName, type Tables } from '../../service/store/tables.js';
 
 const own = (clientId: string): RawBuilder<unknown> => sql`t.client_id = ${clientId}`;
@@ -41,12 +41,8 @@ const organization = 'it belongs to the organization, and is found by its name';
 const credential = 'a credential or a session counts for its installation alone';
 const installation = 'it is of the installation, and of no tenant';
 
-/**
- * Why a table of the service is not in the file.
- *
- * @internal Tests only: they compare the lists with the tables that there are.
- */
-export const leftOfService: Readonly<Record<Exclude<keyof Tables, Held>, string>> = {
+/** Why a table of the service is not in the file. */
+const leftOfService: Readonly<Record<Exclude<keyof Tables, Held>, string>> = {
   data_apps: organization,
   datasources: organization,
   client_databases: organization,
@@ -67,12 +63,8 @@ export const leftOfService: Readonly<Record<Exclude<keyof Tables, Held>, string>
   running_ends: installation,
 };
 
-/**
- * Why a table of the ledger is not in the file. The state of the tenant is in its manifest.
- *
- * @internal Tests only, as `leftOfService`.
- */
-export const leftOfLedger: Readonly<Record<keyof LedgerTables, string>> = {
+/** Why a table of the ledger is not in the file. The state of the tenant is in its manifest. */
+const leftOfLedger: Readonly<Record<keyof LedgerTables, string>> = {
   installation,
   tenants: 'its state is in the file, and its row is made anew',
   epoch_changes: installation,
@@ -96,12 +88,29 @@ export const leftOfLedger: Readonly<Record<keyof LedgerTables, string>> = {
   rollout_items: 'a roll-out of one installation wrote it',
 };
 
+/** Tables that the service writes without types. */
+const leftBeside = ['client_erasures', 'kysely_migration', 'kysely_migration_lock'];
+
 /** A table with rows of tenants, without its schema. */
 export const heldTables = Object.keys(conditions) as readonly Held[];
 
 /** The table of this name with its schema, if the file holds rows of it. */
 export const heldTableOf = (name: string): Held | undefined =>
   heldTables.find((table) => name === `${schemaName}.${table}`);
+
+const decided: ReadonlySet<string> = new Set([
+  ...[...heldTables, ...Object.keys(leftOfService), ...leftBeside].map((name) => `${schemaName}.${name}`),
+  ...[...Object.keys(leftOfLedger), ...leftBeside].map((name) => `${ledgerSchema}.${name}`),
+]);
+
+/** Throws if there is a table of which nobody has decided whether the file of a tenant holds it. */
+export const assertDecided = (names: readonly string[]): void => {
+  const unknown = names.filter((name) => !decided.has(name));
+  if (unknown.length > 0)
+    throw new Error(
+      `${unknown.join(', ')}: this version does not know whether rows of tenants are in it. Remove what something else made, or use the version that made it.`,
+    );
+};
 
 /** The condition on the rows of the tenant, of a table that is named `t`. */
 export const rowsOf = (table: Held, clientId: string): RawBuilder<unknown> => conditions[table](clientId);
