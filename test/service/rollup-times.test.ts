@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { calendar } from '../../src/delivery/calendar.js';
 import type { RollupRefresh } from '../../src/model/datamart/datamart.js';
-import { isRefreshDue } from '../../src/service/datamarts/rollups.js';
+import { isRefreshDue } from '../../src/service/datamarts/refresh-times.js';
 
 describe('the times at which a rollup is looked at', () => {
   const due = (refresh: Partial<RollupRefresh>, last: string, now: string): boolean =>

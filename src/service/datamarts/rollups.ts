@@ -4,8 +4,9 @@ import type { ServiceCaller } from '../../model/guest/caller.js';
 import type { Clock } from '../../model/ports.js';
 import type { Engine, KeptRollup, RequestSignal, RollupBuilder, RollupReport } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
-import { type Calendar, nextMoment } from '../../model/schedule/recurrence.js';
+import type { Calendar } from '../../model/schedule/recurrence.js';
 import type { Store } from '../store/store.js';
+import { isRefreshDue } from './refresh-times.js';
 import { unknownDatamart } from './tenancy.js';
 
 type Deps = { readonly store: Pick<Store, 'datasources' | 'datamarts'>; readonly engine: Pick<Engine, 'rollups'> };
@@ -87,26 +88,6 @@ const listDeclared = async ({ datamarts }: Deps['store']): Promise<readonly Decl
     for (const { datamart } of slice) for (const rollup of datamart.rollups ?? []) declared.push({ datamart, rollup });
   }
   return declared;
-};
-
-const defaultMinutes = 60;
-const minuteMs = 60_000;
-
-/**
- * Whether a rollup that was looked at then is due.
- *
- * @internal Tests only.
- */
-export const isRefreshDue = (
-  { everyMinutes, at, timezone }: Rollup['refresh'],
-  calendar: Calendar,
-  { last, now }: { readonly last: Date; readonly now: Date },
-): boolean => {
-  const minutes = everyMinutes ?? (at === undefined ? defaultMinutes : Number.POSITIVE_INFINITY);
-  if (now.getTime() - last.getTime() >= minutes * minuteMs) return true;
-  if (at === undefined || timezone === undefined) return false;
-  const next = nextMoment({ every: 'day', at, timezone }, calendar, last);
-  return next !== null && next.getTime() <= now.getTime();
 };
 
 /**
