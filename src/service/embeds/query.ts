@@ -120,6 +120,7 @@ export const queryMetric =
       conditions: [...enforced, ...chosen],
       movable: [...authoredAmong(enforced, metric.definition), ...chosen],
       variables: enforcedVariables(restrictions, metric),
+      shownOn: { dashboardId: opened.dashboard.externalDashboardId, metricId: metric.metricId },
       timezone: null,
       today: todayOf(moment),
       sort: null,
