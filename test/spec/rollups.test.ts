@@ -83,9 +83,9 @@ test('listRollups and buildRollup refuse unknown names, a faulty body, other cre
 
 test('rollups are proposed out of what was asked, with what to add to the datamart, and nothing of rows', async () => {
   await createSales(house, 'asked', {});
-  const { id: embedId } = await boardOver(house, 'asked', 'asked-board', 'acme', definition({ rlsVariables: [] }));
-  const [metric] = (await ok(house, 'listEmbedMetrics', { embedId, clientId: 'acme' })).data;
-  const ask = () => ok(house, 'queryMetric', { metricId: metric?.metricId, embedId, clientId: 'acme' });
+  const { id: embedId } = await boardOver(house, 'asked', 'asked-board', 'globex', definition({ rlsVariables: [] }));
+  const [metric] = (await ok(house, 'listEmbedMetrics', { embedId, clientId: 'globex' })).data;
+  const ask = () => ok(house, 'queryMetric', { metricId: metric?.metricId, embedId, clientId: 'globex' });
   const before = await ask();
   const of = { datamartName: 'asked' };
   // What was used is stored each second.
