@@ -8,7 +8,7 @@ import type { MetricDefinition, VisualDefinition } from '../../src/model/dashboa
 import { definitionTypeFaults } from '../../src/model/dashboard/type-faults.js';
 import type { Datamart } from '../../src/model/datamart/datamart.js';
 import { assertTypes } from '../../src/service/dashboards/type-check.js';
-import { type Builder, createBuilder, findKinds, type TableData } from '../engine/test-databases.js';
+import { type Builder, createBuilder, findSqlKinds, type TableData } from '../engine/test-databases.js';
 import {
   at,
   byClients,
@@ -63,7 +63,7 @@ const contentOf = (...definitions: MetricDefinition[]): DashboardContent => ({
   })),
 });
 
-describe.each(await findKinds())('%s', (kind) => {
+describe.each(await findSqlKinds())('%s', (kind) => {
   // MySQL and MariaDB turn text into a number, and so answer.
   const isStrict = kind !== 'MYSQL';
   const { engine, lines } = createLoggedEngine();
