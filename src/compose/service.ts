@@ -153,7 +153,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   };
 };
 
-/** What an erased client asked is forgotten with what is kept of it. */
+/** Forgets the questions of a client together with its kept answers. */
 const forgettingQuestions = (engine: Engine, warmUp: Pick<WarmUp, 'forget'>): Engine => ({
   ...engine,
   forgetClient: (dataAppId, clientId) => {

@@ -54,7 +54,7 @@ const grainOf: Readonly<Record<TimeGrain, Rollup['grain'] | null>> = {
   ...{ minute: null, hour: 'hour', hourOfDay: 'hour' },
   ...{ day: 'day', week: 'day', dayOfWeek: 'day' },
   ...{ month: 'month', quarter: 'month', year: 'month' },
-} as Readonly<Record<TimeGrain, Rollup['grain'] | null>>;
+};
 
 const finest = (grains: readonly Rollup['grain'][]): Rollup['grain'] =>
   (['hour', 'day'] as const).find((grain) => grains.includes(grain)) ?? 'month';
@@ -75,11 +75,8 @@ const conditionColumns = ({ definition, filters }: AskedMetric, { from }: Visual
   ...(definition.kind === 'visual' ? testsOf(definition.where).map(({ column }) => column) : []),
   ...definition.filters.map(({ column }) => column),
   ...definition.rlsVariables.flatMap(({ column }) => column ?? []),
-  ...filters.flatMap(({ applyOnTables }) => {
-    const own = applyOnTables.filter((column) => sameTable(column, from));
-    // A filter of another table holds by a relationship, which a rollup does not follow.
-    return own.length === 0 && applyOnTables.length > 0 ? [] : own;
-  }),
+  // A filter of another table applies through a relationship, which a rollup does not follow.
+  ...filters.flatMap(({ applyOnTables }) => applyOnTables.filter((column) => sameTable(column, from))),
 ];
 
 const isTime = (table: DatamartTable, name: string): boolean => {

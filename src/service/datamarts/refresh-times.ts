@@ -1,4 +1,4 @@
-/** When a rollup is looked at again. */
+/** Says when the closed periods of a rollup are to be checked and built. */
 import type { Rollup } from '../../model/datamart/datamart.js';
 import { type Calendar, nextMoment } from '../../model/schedule/recurrence.js';
 
