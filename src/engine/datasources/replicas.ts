@@ -17,7 +17,21 @@ const mostMoments = 3700;
 
 type Moment = { readonly atMs: number; readonly position: bigint };
 
-type Replica = { readonly opening: Promise<OpenedDatabase>; behindMs: number };
+/** `opened`: opens it once, and again if that failed. */
+type Replica = { readonly opened: () => Promise<OpenedDatabase>; behindMs: number };
+
+const reopening = (open: () => Promise<OpenedDatabase>): Replica['opened'] => {
+  let opening: Promise<OpenedDatabase> | undefined;
+  return () => {
+    opening ??= handled(
+      open().catch((cause: unknown) => {
+        opening = undefined;
+        throw cause;
+      }),
+    );
+    return opening;
+  };
+};
 
 /** How far behind `at` is: since the latest moment whose position it has. */
 const behindOf = (moments: readonly Moment[], at: bigint, nowMs: number): number => {
@@ -42,7 +56,7 @@ const createWatch = (primary: OpenedDatabase, replicas: readonly Replica[], { no
     if (moments.length > mostMoments) moments.shift();
     const look = async (replica: Replica): Promise<void> => {
       replica.behindMs = Number.POSITIVE_INFINITY;
-      const found = await positionOf(await replica.opening);
+      const found = await positionOf(await replica.opened());
       // Another server's rows would be somebody else's.
       if (found.isReplica && found.system === system) replica.behindMs = behindOf(moments, found.at, nowMs());
     };
@@ -75,9 +89,13 @@ export const openWithReplicas =
     if (isFile(datasource) || (datasource.replicas ?? []).length === 0) return open(datasource, options);
     const { replicas: addresses = [], maxLagSeconds = usualLagSeconds, ...server } = datasource;
     const primary = await open(server, options);
+    let isClosed = false;
     const replicas = addresses.map(({ host, port }): Replica => {
-      const opening = handled(open({ ...server, host, port }, options));
-      return { opening, behindMs: Number.POSITIVE_INFINITY };
+      const opened = reopening(async () => {
+        if (isClosed) throw new Error('the datasource was closed');
+        return open({ ...server, host, port }, options);
+      });
+      return { opened, behindMs: Number.POSITIVE_INFINITY };
     });
     const look = createWatch(primary, replicas, timing);
     let turn = 0;
@@ -86,7 +104,7 @@ export const openWithReplicas =
       await look();
       const near = replicas.filter(({ behindMs }) => behindMs <= maxLagSeconds * 1000);
       turn += 1;
-      return near[turn % near.length]?.opening;
+      return near[turn % near.length]?.opened();
     };
     return {
       ...primary,
@@ -102,7 +120,8 @@ export const openWithReplicas =
       },
       stream: async (...asked) => ((await choose()) ?? primary).stream(...asked),
       close: async () => {
-        const opened = await Promise.allSettled(replicas.map(({ opening }) => opening));
+        isClosed = true;
+        const opened = await Promise.allSettled(replicas.map((replica) => replica.opened()));
         const closings = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value.close] : []));
         await closeAll([...closings, primary.close]);
       },
