@@ -68,4 +68,12 @@ describe.runIf(isPostgresServerThere())('replicas of PostgreSQL', () => {
     standby.kill();
     for (let count = 0; count < 5; count += 1) expect(await portOf(own)).toBe(primary.port);
   }, 60_000);
+
+  it('a replica that was gone when its datasource was opened is read once it is there', async () => {
+    const own = source(standby, 3599);
+    expect(await portOf(own)).toBe(primary.port);
+    // The server that was killed may take a moment to be gone.
+    await expect.poll(() => standby.start().then(() => 'up', String), { timeout: 30_000 }).toBe('up');
+    await expect.poll(() => portOf(own), { timeout: 30_000 }).toBe(standby.port);
+  }, 60_000);
 });
