@@ -5,7 +5,8 @@ import { namesOf, recordOf } from './record-of.js';
 export const quotaParts = {
   queriesPerDay: 'Questions of the tenant that a database answers in one day of UTC. Kept answers are free.',
   exportsPerDay: 'Files of the tenant in one day of UTC: CSV, XLSX, PDF and PNG.',
-  seats: 'Users of the tenant who may see answers in one calendar month (UTC). A user who has seen one keeps the seat until the month ends.',
+  seats:
+    'Users of the tenant who may see answers in one calendar month (UTC). A user who has seen one keeps the seat until the month ends.',
 } as const;
 
 export const quotaNames = namesOf(quotaParts);
