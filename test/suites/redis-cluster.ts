@@ -81,8 +81,8 @@ export const startRedisCluster = async (): Promise<OwnCluster> => {
   const [first, second] = nodes;
   if (first === undefined || second === undefined) throw new Error('no nodes');
   const ids = new Map(await Promise.all(nodes.map(async (node) => [node, await says(node, 'MYID')] as const)));
-  const ownsSlot = async (node: Node, slot: number): Promise<boolean> =>
-    ((await node.admin.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][]).some(
+  const ownsSlot = async (node: Node, slot: number, asked = node): Promise<boolean> =>
+    ((await asked.admin.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][]).some(
       ([from, to, [, port]]) => from <= slot && slot <= to && port === node.redis.port,
     );
   return {
@@ -98,6 +98,8 @@ export const startRedisCluster = async (): Promise<OwnCluster> => {
       const keys = (await from.admin.call('CLUSTER', 'GETKEYSINSLOT', String(slot), '1000')) as string[];
       for (const each of keys) await from.admin.migrate('127.0.0.1', to.redis.port, each, 0, 5000);
       for (const node of [to, from]) await says(node, 'SETSLOT', String(slot), 'NODE', ids.get(to) ?? '');
+      // A node that has not heard of this move gives its next slot an old number, and loses it again with its keys.
+      for (const node of nodes) await until(() => ownsSlot(to, slot, node));
     },
     keyOfFirst: async (prefix) => {
       for (let count = 0; ; count += 1) {
