@@ -17,6 +17,7 @@ const benches = {
   backup: './backup.mjs',
   operator: './operator.mjs',
   rollups: './rollups.mjs',
+  soak: './soak.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);
