@@ -6,9 +6,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { ask, makeOrders, makeTargets, quantile } from './query/orders.mjs';
 import { startService } from './query/service.mjs';
+import { atRate, buildAgain } from './query/whole-product.mjs';
 import { inTemporaryFolder, median } from './server.mjs';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -20,35 +20,21 @@ const times = 100;
 const mark = 1.2;
 
 /** Sends requests of these tenants in turns at a fixed rate. */
-const send = async (url, targets, rate) => {
-  const ends = performance.now() + seconds * 1000;
-  const asked = [];
-  for (let number = 0, next = performance.now(); next < ends; number += 1, next += 1000 / rate) {
-    await pause(Math.max(0, next - performance.now()));
-    asked.push(ask(url, targets[number % targets.length]));
-  }
-  return Promise.all(asked);
-};
+const send = (url, targets, rate) =>
+  atRate(rate, performance.now() + seconds * 1000, (number) => ask(url, targets[number % targets.length]));
 
 const measure = async (product, { targets, build }, { isNoisy, builds }) => {
-  const state = { isOver: false, count: 0 };
-  const building = (async () => {
-    while (builds && !state.isOver) {
-      await build();
-      state.count += 1;
-    }
-  })();
+  const building = builds ? buildAgain(build) : undefined;
   const others = quiet.map((name) => targets.get(name));
   const [own, loud] = await Promise.all([
     send(product.url, others, perSecond),
     isNoisy ? send(product.url, [targets.get(noisy)], (perSecond / quiet.length) * times) : [],
   ]);
-  state.isOver = true;
-  await building;
+  const count = (await building?.stop()) ?? 0;
   const good = own.filter((ms) => ms !== null);
   return {
     ...{ p50: quantile(good, 0.5), p95: quantile(good, 0.95), refused: own.length - good.length },
-    ...{ loud: loud.length, loudRefused: loud.filter((ms) => ms === null).length, builds: state.count },
+    ...{ loud: loud.length, loudRefused: loud.filter((ms) => ms === null).length, builds: count },
   };
 };
 

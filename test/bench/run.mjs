@@ -18,6 +18,7 @@ const benches = {
   operator: './operator.mjs',
   rollups: './rollups.mjs',
   soak: './soak.mjs',
+  'cached-tokens': './cached-tokens.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);
