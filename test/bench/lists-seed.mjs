@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 
 const clients = (count) =>
-  `(select 'T' || lpad(n::text, 6, '0') as c from generate_series(1, ${count}) as n) as clients`;
+  `(select 'T' || lpad(n::text, 7, '0') as c from generate_series(1, ${count}) as n) as clients`;
 
 /** Copies of the dashboard `delays--LAX` with its metrics, one for each client, and what the gateway's ledger knows of them. */
 export const copyTenants = async (db, count) => {

@@ -39,7 +39,7 @@ const inDatabase = async (work) => {
 const copyUse = (client, count) =>
   client.query(`insert into guestlist.usage (data_app_id, client_id, at, person, dashboard_id, metric_id, logins, mints, source_queries, kept_answers,
       failed_answers, rows, ms, exports, mails, model_tokens)
-    select (select id from guestlist.data_apps limit 1), 'T' || lpad(n::text, 6, '0'), timestamptz '2026-03-01' + interval '1 day' * day, 'p', 'd', 'm',
+    select (select id from guestlist.data_apps limit 1), 'T' || lpad(n::text, 7, '0'), timestamptz '2026-03-01' + interval '1 day' * day, 'p', 'd', 'm',
       1, 1, 8, 40, 0, 400, 80, 0, 0, 0
     from generate_series(1, ${count}) as n, generate_series(0, 2) as day`);
 
@@ -89,19 +89,20 @@ const once = async (running, work) => {
 /** A plan looks at each tenant. Beyond this many, its rate says how long it takes. */
 const plannable = 20_000;
 
-const tenantOf = (index, size) => `T${String(1 + ((index * 7919) % size)).padStart(6, '0')}`;
+const tenantOf = (index, size) => `T${String(1 + ((index * 7919) % size)).padStart(7, '0')}`;
 
 const sessionOf = (secret, tenant, index) =>
   jwt.sign({ iss: 'guestlist-demo', sub: `user-${index}`, org_id: tenant, roles: ['manager'] }, secret, {
     expiresIn: '1h',
   });
 
-const measure = async (size) =>
+/** Makes a database of this many tenants, and passes it on. */
+const prepared = (size, work) =>
   inTemporaryFolder((dataDir) =>
     inDatabase(async (url) => {
       const first = await start(dataDir, url);
-      const { demoJwtSecret, demoApiKey, gatewayToken, serviceToken } = await credentialsIn(dataDir);
-      await ask(first, 'POST', '/embed-token', sessionOf(demoJwtSecret, 'LAX', 0));
+      const credentials = await credentialsIn(dataDir);
+      await ask(first, 'POST', '/embed-token', sessionOf(credentials.demoJwtSecret, 'LAX', 0));
       await first.stop();
       const since = performance.now();
       await withClient(url, async (client) => {
@@ -110,43 +111,54 @@ const measure = async (size) =>
         await client.query('vacuum analyze');
       });
       console.error(`${size} tenants made in ${Math.round((performance.now() - since) / 1000)} s`);
-      const running = await start(dataDir, url);
-      const admin = (command, body) => ask(running, 'POST', `/gateway/admin/${command}`, gatewayToken, body);
-      try {
-        const result = { size, readyInMs: running.readyInMs, memory: (await costOf(running)).memory };
-        // The gateway finds the dashboards of a tenant, and mints.
-        result.login = await each(running, asks, (index) =>
-          // Ten tenants, whatever the size: other users of tenants whose dashboards this process has looked at.
-          ask(running, 'POST', '/embed-token', sessionOf(demoJwtSecret, tenantOf(index % 10, size), index)),
-        );
-        result.mint = await each(running, asks, (index) => {
-          const clientId = tenantOf(index, size);
-          const body = { clientId, dataAppName: 'flights', params: { allowedEmbeds: [`delays--${clientId}`] } };
-          return ask(running, 'POST', '/api/v2/guest-token/create', demoApiKey, body);
-        });
-        result.usage = await each(running, 30, (index) =>
-          ask(running, 'GET', `/api/v2/usage?from=2026-03&to=2026-04&clientId=${tenantOf(index, size)}`, serviceToken),
-        );
-        result.list = await each(running, 30, () => admin('tenants-list', { limit: 50 }));
-        result.find = await each(running, 30, (index) =>
-          admin('tenants-list', { contains: [tenantOf(index, size).slice(0, -1)], limit: 50 }),
-        );
-        result.allUsage = await once(running, () =>
-          ask(running, 'GET', '/api/v2/usage?from=2026-03&to=2026-04&by=dataApp', serviceToken),
-        );
-        if (size <= plannable) result.plan = await once(running, () => admin('rollout-plan', { template: 'delays' }));
-        result.erase = await once(running, () => admin('tenant-delete', { clientId: tenantOf(3, size) }));
-        result.memoryAfter = (await costOf(running)).memory;
-        console.error(JSON.stringify(result));
-        return result;
-      } finally {
-        await running.stop();
-      }
+      return work({ size, dataDir, url, credentials });
     }),
   );
 
-const results = [];
-for (const size of sizes) results.push(await measure(size));
+const measure = async ({ size, dataDir, url, credentials }) => {
+  const { demoJwtSecret, demoApiKey, gatewayToken, serviceToken } = credentials;
+  const running = await start(dataDir, url);
+  const admin = (command, body) => ask(running, 'POST', `/gateway/admin/${command}`, gatewayToken, body);
+  try {
+    const result = { size, readyInMs: running.readyInMs, memory: (await costOf(running)).memory };
+    // The gateway finds the dashboards of a tenant, and mints.
+    result.login = await each(running, asks, (index) =>
+      // Ten tenants, whatever the size: other users of tenants whose dashboards this process has looked at.
+      ask(running, 'POST', '/embed-token', sessionOf(demoJwtSecret, tenantOf(index % 10, size), index)),
+    );
+    result.mint = await each(running, asks, (index) => {
+      const clientId = tenantOf(index, size);
+      const body = { clientId, dataAppName: 'flights', params: { allowedEmbeds: [`delays--${clientId}`] } };
+      return ask(running, 'POST', '/api/v2/guest-token/create', demoApiKey, body);
+    });
+    result.usage = await each(running, 30, (index) =>
+      ask(running, 'GET', `/api/v2/usage?from=2026-03&to=2026-04&clientId=${tenantOf(index, size)}`, serviceToken),
+    );
+    result.list = await each(running, 30, () => admin('tenants-list', { limit: 50 }));
+    result.find = await each(running, 30, (index) =>
+      admin('tenants-list', { contains: [tenantOf(index, size).slice(0, -1)], limit: 50 }),
+    );
+    result.allUsage = await once(running, () =>
+      ask(running, 'GET', '/api/v2/usage?from=2026-03&to=2026-04&by=dataApp', serviceToken),
+    );
+    if (size <= plannable) result.plan = await once(running, () => admin('rollout-plan', { template: 'delays' }));
+    result.erase = await once(running, () => admin('tenant-delete', { clientId: tenantOf(3, size) }));
+    result.memoryAfter = (await costOf(running)).memory;
+    console.error(JSON.stringify(result));
+    return result;
+  } finally {
+    await running.stop();
+  }
+};
+
+/** All databases are made before the first is measured. */
+const measureAll = (sizes, made = []) => {
+  const [size, ...others] = sizes;
+  if (size !== undefined) return prepared(size, (one) => measureAll(others, [...made, one]));
+  return made.reduce(async (results, one) => [...(await results), await measure(one)], Promise.resolve([]));
+};
+
+const results = await measureAll(sizes);
 
 const two = ({ ms, cpu }) => `${ms.toFixed(1)} (${cpu.toFixed(1)})`;
 const rows = [
