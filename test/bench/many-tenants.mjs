@@ -131,6 +131,9 @@ const measure = async ({ size, dataDir, url, credentials }) => {
       const body = { clientId, dataAppName: 'flights', params: { allowedEmbeds: [`delays--${clientId}`] } };
       return ask(running, 'POST', '/api/v2/guest-token/create', demoApiKey, body);
     });
+    const all = { clientId: tenantOf(5, size), dataAppName: 'flights' };
+    const { token } = JSON.parse(await ask(running, 'POST', '/api/v2/guest-token/create', demoApiKey, all));
+    result.embeds = await once(running, () => ask(running, 'GET', '/api/v2/guest/embeds', token));
     result.usage = await each(running, 30, (index) =>
       ask(running, 'GET', `/api/v2/usage?from=2026-03&to=2026-04&clientId=${tenantOf(index, size)}`, serviceToken),
     );
@@ -166,6 +169,7 @@ const rows = [
   ['resident memory after the start, MB', ({ memory }) => memory.toFixed(0)],
   ['login with a new mint, ms (processor)', ({ login }) => two(login)],
   ['mint at the service, ms (processor)', ({ mint }) => two(mint)],
+  ['what a token opens that names no embed, first time, ms', ({ embeds }) => embeds.ms.toFixed(0)],
   ['use of one tenant in a month, ms (processor)', ({ usage }) => two(usage)],
   ['use of all tenants in a month, ms', ({ allUsage }) => allUsage.ms.toFixed(0)],
   ['first page of tenants, ms (processor)', ({ list }) => two(list)],

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Owner } from '../../model/dashboard/metric.js';
 import type { ErasedClient } from '../../model/organization.js';
 import { tenantRecipient } from '../../model/schedule/host-schedule.js';
-import { among, deleteSlices, rowPlace } from './list-rows.js';
+import { among, deleteSlices, isFound, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
 import { forgetUsageOf } from './usage.js';
@@ -108,7 +108,7 @@ const lockBoards = async (db: Kysely<Tables>, dataAppId: string, clientId: strin
   const embeds = await db
     .selectFrom('embeds')
     .select('embed_id')
-    .where((eb) => eb.or([eb('dashboard_id', 'in', boards), eb('metric_id', 'in', metrics)]))
+    .where((eb) => eb.or([isFound('dashboard_id', boards), isFound('metric_id', metrics)]))
     .orderBy('embed_id')
     .forUpdate()
     .execute();

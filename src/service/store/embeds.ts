@@ -3,7 +3,7 @@ import type { Embed } from '../../model/dashboard/embed.js';
 import type { Owner } from '../../model/dashboard/metric.js';
 import type { Page } from '../../model/page.js';
 import { mapItems, type Slices } from '../../model/slices.js';
-import { listRows } from './list-rows.js';
+import { isFound, listRows } from './list-rows.js';
 import { assertUpdated, inTransaction, nullableJsonb, takeName, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -99,19 +99,17 @@ const listByDataApp = (db: Kysely<Tables>, dataAppId: string, wanted: Page | nul
 };
 
 const listByClient = async (db: Kysely<Tables>, { dataAppId, clientId }: Owner): Promise<readonly Embed[]> => {
+  const boards = db.selectFrom('dashboards').select('id');
+  const own = boards.where('data_app_id', '=', dataAppId).where('client_id', '=', clientId);
   const rows = await db
     .selectFrom('embeds')
-    .innerJoin('dashboards', 'dashboards.id', 'embeds.dashboard_id')
-    .selectAll('embeds')
-    .where('embeds.data_app_id', '=', dataAppId)
+    .selectAll()
+    .where('data_app_id', '=', dataAppId)
     .where((eb) =>
-      eb.or([
-        eb('dashboards.data_app_id', 'is', null),
-        eb.and([eb('dashboards.data_app_id', '=', dataAppId), eb('dashboards.client_id', '=', clientId)]),
-      ]),
+      eb.or([isFound('dashboard_id', boards.where('data_app_id', 'is', null)), isFound('dashboard_id', own)]),
     )
-    .orderBy('embeds.created_at')
-    .orderBy('embeds.embed_id')
+    .orderBy('created_at')
+    .orderBy('embed_id')
     .execute();
   return rows.map(decode);
 };
@@ -144,7 +142,7 @@ const isSharedBeyond = async (db: Kysely<Tables>, dataAppId: string, dashboardId
     .selectFrom('embeds')
     .select('embed_id')
     .where('data_app_id', '<>', dataAppId)
-    .where((eb) => eb.or([eb('dashboard_id', '=', dashboardId), eb('metric_id', 'in', held)]))
+    .where((eb) => eb.or([eb('dashboard_id', '=', dashboardId), isFound('metric_id', held)]))
     .limit(1)
     .executeTakeFirst();
   if (shown !== undefined) return true;
