@@ -3,10 +3,10 @@
  * tenants. Prints the time of each build with its rate and its disk, then what a guest waits for a dashboard, uncached, at
  * one front end and at eight, and what a cached token takes while rollups are built. Prints Markdown tables of medians.
  *
- * `npm run bench -- rollups [--millions 3,30] [--sources DUCKDB,POSTGRES] [--seconds 5]`. BENCH_DATABASE_URL: a server on
- * which it may create a database. Needs about 12 MB of disk for each million rows on DuckDB, and 80 MB on PostgreSQL.
+ * `npm run bench -- rollups [--millions 3,30] [--sources DUCKDB,POSTGRES] [--seconds 5] [--folder KEPT]`. BENCH_DATABASE_URL: a server on
+ * which it may create a database. A folder that is given keeps what was made for a later run. Needs about 12 MB of disk for each million rows on DuckDB, and 80 MB on PostgreSQL.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ const { values: given } = parseArgs({
     millions: { type: 'string', default: '3,30' },
     sources: { type: 'string', default: 'DUCKDB,POSTGRES' },
     seconds: { type: 'string', default: '5' },
+    folder: { type: 'string' },
   },
 });
 const sizes = given.millions.split(',').map(Number);
@@ -71,7 +72,7 @@ const startService = async (folder, rollupFolder) => {
   };
   writeFileSync(file, stringify(settings));
   const dataDir = join(folder, 'data');
-  mkdirSync(dataDir);
+  mkdirSync(dataDir, { recursive: true });
   const limits = { GUESTLIST_GUEST_TOKEN_PER_MINUTE: '100000000', GUESTLIST_GUEST_ADDRESS_PER_MINUTE: '100000000' };
   const env = { GUESTLIST_CONFIG: file, GUESTLIST_DEMO: '0', GUESTLIST_LOG_LEVEL: 'warn', ...limits };
   const service = await launch([process.execPath, join(root, 'bin/guestlist.mjs'), 'serve', '--only', 'service'], {
@@ -106,15 +107,14 @@ const contentOf = (name, schemaName) => ({
   })),
 });
 
-/** One datamart with rollups and one without, and a dashboard of each that asks all its cards at once. */
-const makeTargets = async ({ url, serviceToken }, name, { schemaName, datasource }) => {
+/** One datamart with rollups and one without, and a dashboard of each that asks all its cards at once. Returns the API key. */
+const makeContent = async ({ url, serviceToken }, name, { schemaName, datasource }) => {
   const call = callerOf(url);
   const asService = (method, path, body) => call(serviceToken, method, path, body);
   await asService('POST', '/data-app', { name });
   const { key } = await asService('POST', '/data-app/api-tokens', { dataAppName: name, name });
   await asService('POST', '/datasource', { ...datasource, credentials: { name, ...datasource.credentials } });
-  const targets = {};
-  for (const answeredBy of ['rollups', 'source']) {
+  for (const answeredBy of ways) {
     const own = `${name}-${answeredBy}`;
     const columns = ['origin', 'destination', 'date', 'delay', 'distance'].map((each) => ({ name: each }));
     await asService('POST', '/data-app/datamarts', {
@@ -126,11 +126,27 @@ const makeTargets = async ({ url, serviceToken }, name, { schemaName, datasource
     await asService('POST', '/data-app/import-dashboard', {
       ...{ workspaceName: own, dashboardId: own, dashboardName: own, importDashboardData: contentOf(own, schemaName) },
     });
-    const dashboardId = `${own}--LAX`;
     await call(key, 'POST', '/data-app/dashboard-embeds', {
-      ...{ dashboardId, clientId: 'LAX', workspaceName: own, templateDashboardId: own, isImportMetrics: true },
+      ...{
+        dashboardId: `${own}--LAX`,
+        clientId: 'LAX',
+        workspaceName: own,
+        templateDashboardId: own,
+        isImportMetrics: true,
+      },
       accessSettings: { datamartName: own, ...access },
     });
+  }
+  return key;
+};
+const ways = ['rollups', 'source'];
+
+/** What a guest asks of each, and what builds a rollup. */
+const findTargets = async ({ url, serviceToken }, name, key) => {
+  const call = callerOf(url);
+  const targets = {};
+  for (const answeredBy of ways) {
+    const dashboardId = `${name}-${answeredBy}--LAX`;
     const { token } = await call(key, 'POST', '/guest-token/create', {
       ...{ clientId: 'LAX', dataAppName: name, expiryTime: 3_600_000, params: { allowedEmbeds: [dashboardId] } },
     });
@@ -143,8 +159,8 @@ const makeTargets = async ({ url, serviceToken }, name, { schemaName, datasource
       })),
     };
   }
-  const buildOne = (rollupName) =>
-    buildAt(url, serviceToken, { datamartName: `${name}-rollups`, rollupName, isWhole: true });
+  const datamartName = `${name}-rollups`;
+  const buildOne = (rollupName, isWhole) => buildAt(url, serviceToken, { datamartName, rollupName, isWhole });
   return { buildOne, targets };
 };
 
@@ -162,12 +178,13 @@ const buildAt = (url, serviceToken, body) =>
     sent.end(JSON.stringify(body));
   });
 
+/** The build began when the datamart was written: this waits for its end. */
 const build = async ({ buildOne }, millions, rollupFolder) => {
   const before = await sizeOf(rollupFolder).catch(() => 0);
   const lines = [];
   for (const { name: rollupName } of rollups) {
     const started = performance.now();
-    const data = await buildOne(rollupName);
+    const data = await buildOne(rollupName, false);
     const took = (performance.now() - started) / 1000;
     lines.push([rollupName, took, (millions * 1e6) / took, data.rows, data.bytes]);
   }
@@ -277,7 +294,7 @@ const measureKind = async (ofSizes) => {
     const [card] = made.targets.rollups.cards;
     const whileWaiting = new Promise((end) => setTimeout(end, 1000 * seconds));
     printPercentiles(millions, 'nothing else runs', await percentile99(service.url, card, whileWaiting));
-    const built = made.buildOne(rollups[0].name);
+    const built = made.buildOne(rollups[0].name, true);
     const enough = new Promise((end) => setTimeout(end, 5000 * seconds));
     printPercentiles(
       millions,
@@ -288,29 +305,36 @@ const measureKind = async (ofSizes) => {
   }
 };
 
+/** The product over a source of so many millions of rows. What a run with `--folder` made, a later one uses. */
+const prepare = async (folder, kind, millions, stops) => {
+  const own = join(folder, `${kind}-${millions}`);
+  const rollupFolder = join(own, 'rollups');
+  const isNew = !existsSync(join(own, 'key'));
+  if (isNew) mkdirSync(rollupFolder, { recursive: true });
+  const source = isNew ? await sourceOf[kind](own, millions) : undefined;
+  if (source !== undefined && given.folder === undefined) stops.push(source.drop);
+  const service = await startService(own, rollupFolder);
+  stops.push(service.stop);
+  const name = `flights-${millions}`;
+  if (isNew) writeFileSync(join(own, 'key'), await makeContent(service, name, source));
+  const made = await findTargets(service, name, readFileSync(join(own, 'key'), 'utf8'));
+  if (isNew) printBuilds(millions, await build(made, millions, rollupFolder));
+  return { millions, service, made };
+};
+
+const inFolder = (work) => (given.folder === undefined ? inTemporaryFolder(work) : work(given.folder));
+
 for (const kind of kinds)
-  await inTemporaryFolder(async (folder) => {
-    const ofSizes = [];
+  await inFolder(async (folder) => {
     console.log(
       `\n## ${kind}\n\n| rows | rollup | build, s | rows/s | rows kept | MB | MB of all rollups |\n|---|---|---|---|---|---|---|`,
     );
+    const stops = [];
     try {
-      for (const millions of sizes) {
-        const own = join(folder, String(millions));
-        const rollupFolder = join(own, 'rollups');
-        mkdirSync(rollupFolder, { recursive: true });
-        const source = await sourceOf[kind](own, millions);
-        const service = await startService(own, rollupFolder);
-        const ofSize = { millions, rollupFolder, source, service };
-        ofSizes.push(ofSize);
-        ofSize.made = await makeTargets(service, `flights-${millions}`, source);
-        printBuilds(millions, await build(ofSize.made, millions, rollupFolder));
-      }
+      const ofSizes = [];
+      for (const millions of sizes) ofSizes.push(await prepare(folder, kind, millions, stops));
       await measureKind(ofSizes);
     } finally {
-      for (const { service, source } of ofSizes) {
-        await service.stop();
-        await source.drop();
-      }
+      for (const stop of stops.toReversed()) await stop();
     }
   });
