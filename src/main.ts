@@ -15,6 +15,7 @@ import { type Moved, type MoveRequest, moveMetadata } from './compose/move/move.
 import { type Restored, type RestoreRequest, restore } from './compose/move/restore.js';
 import { compose, type Halves, type ProcessContext } from './compose/product.js';
 import { type Resealed, resealMetadata } from './compose/reseal.js';
+import { type CountedHalf, countRetained } from './compose/retention/count.js';
 import { type Rotated, type RotateRequest, rotateSecrets } from './compose/rotate/rotate.js';
 import { createIssuers } from './compose/session-issuers.js';
 import { type ConfiguredTrial, tryConfiguredMail } from './compose/try-mail.js';
@@ -324,6 +325,12 @@ export const importTenantConfigured = async (
   const config = loadForBackup();
   return importTenant(config, { ...request, ring: readBackupKey(config, key) }, commandSurroundings());
 };
+
+/** Counts what a sweep of the configured installation would delete. Throws ConfigError. */
+export const countRetainedConfigured = (
+  request: Parameters<typeof countRetained>[1],
+): Promise<readonly CountedHalf[]> =>
+  countRetained(loadConfig(environment(), shippedConfig, { uses: ['sealing'] }), request, commandSurroundings());
 
 /** Looks at the configured installation. */
 export const examineConfigured = async ({

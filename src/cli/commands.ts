@@ -138,8 +138,18 @@ export const commands: readonly Entry[] = [
   },
   {
     name: 'audit',
-    summary: 'verify the audit chain, or export it',
+    summary: 'verify the audit chain or its archive, or export it',
     load: async () => (await import('./audit.js')).auditCommand,
+  },
+  {
+    name: 'hold',
+    summary: 'keep what is of a tenant beyond its time, and end that',
+    load: async () => (await import('./hold.js')).holdCommand,
+  },
+  {
+    name: 'retention',
+    summary: 'say what is old enough to be deleted, and what holds keep',
+    load: async () => (await import('./retention.js')).retentionCommand,
   },
   {
     name: 'usage',

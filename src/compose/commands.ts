@@ -1,5 +1,11 @@
 /** Every command that can be called, as it is declared beside its function. The oracles read it, and Studio's pages its types. */
-import { exportAuditCommand, readExplanation, searchAudit, verifyAuditCommand } from '../gateway/audit/commands.js';
+import {
+  exportAuditCommand,
+  listArchiveKeys,
+  readExplanation,
+  searchAudit,
+  verifyAuditCommand,
+} from '../gateway/audit/commands.js';
 import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
 import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
 import { readPolicy, reloadPolicy } from '../gateway/policy/policies.js';
@@ -10,6 +16,7 @@ import { checkPolicy, listPolicyWords, savePolicy } from '../gateway/policy-tool
 import { explainPolicy } from '../gateway/policy-tools/explain-command.js';
 import { provisionTenantsCommand } from '../gateway/provision/commands.js';
 import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
+import { addHold, listHolds, removeHold } from '../gateway/retention/commands.js';
 import { revoke, unrevoke } from '../gateway/revocation/commands.js';
 import {
   applyRollout,
@@ -44,7 +51,8 @@ import { listUploads } from '../studio/uploads.js';
 import { describeMetric, openView, previewMetric, turnMetricIntoSql } from '../studio/view-commands.js';
 
 export const gatewayCommands = [
-  ...[exportAuditCommand, searchAudit, verifyAuditCommand, readExplanation],
+  ...[exportAuditCommand, searchAudit, verifyAuditCommand, readExplanation, listArchiveKeys],
+  ...[addHold, listHolds, removeHold],
   ...[readEmbedFacts, readErasure],
   ...[
     checkPolicy,

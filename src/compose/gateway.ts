@@ -47,6 +47,8 @@ import { createProvision } from '../gateway/provision/provision.js';
 import { createResumeProvisioning } from '../gateway/provision/resume.js';
 import { tenantsListCommand } from '../gateway/provision/tenants-list.js';
 import { createRecipients, noteNothing, type Recipients, type RecipientsOptions } from '../gateway/recipients.js';
+import { holdCommands } from '../gateway/retention/commands.js';
+import { createHolds } from '../gateway/retention/holds.js';
 import { type KnownIssuers, revocationCommands } from '../gateway/revocation/commands.js';
 import { createEpochs } from '../gateway/revocation/epochs.js';
 import { createRevocations, type Revocations } from '../gateway/revocation/revocations.js';
@@ -77,6 +79,7 @@ import type { Cache } from '../platform/caches/cache.js';
 import { createJwks } from '../platform/calls/jwks.js';
 import type { HookProvider } from '../platform/config/hook-providers.js';
 import type { Call, Transport } from '../platform/http/interface/client.js';
+import type { ArchiveKeys } from '../platform/keys/archive-keys.js';
 import type { JwtIssuer } from '../platform/keys/jwt.js';
 import type { Log } from '../platform/logs/log.js';
 import type { Check } from '../platform/logs/readiness.js';
@@ -151,6 +154,8 @@ export type CommonOptions = Origins & {
   readonly savesPolicy?: boolean | undefined;
   /** Commands of other parts of the product, which the operators' path serves too. */
   readonly commands?: readonly AdminCommand[] | undefined;
+  /** The keys of archived segments of the audit. Left out: there are none. */
+  readonly archiveKeys?: ArchiveKeys | undefined;
   /** Lists what runs in this process. Left out: nothing is listed. */
   readonly running?: Pick<RunningWork, 'during'> | undefined;
   /** Keeps the last session of each user, for reports. Left out: none is kept. */
@@ -194,12 +199,12 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   const decisionCache = openDecisionCache(options);
   const { revocation, access, knownTenants } = foundation;
   const { tenants, tenantNames, metricLists } = deciding;
-  const recipients = openRecipients(options, closers);
+  const recipients = openRecipients(options);
   const caches = [decisionCache, tenants, knownTenants, tenantNames, metricLists, access, revocation.scopes, tokens];
   const stores = { memories: caches.map(({ forget }) => forget), recipients };
   const guard = (request: IncomingMessage) => limits.guards.hook(request, null);
   const life = createTenantLife({ ...options, guard }, foundation, provisioning, { ...stores, tenants });
-  closers.add(startFinishing(options, [revocation.revocations.retry, life.finishOwed, ...provisioning.finish]));
+  closers.add(startFinishing(options, [revocation.revocations.retry, ...life.finish, ...provisioning.finish]));
   closers.add(startCheckingNames(options, foundation));
   const steps = createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients });
   return {
@@ -209,7 +214,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
     dataApp: () => policies.current().dataApp,
     commands: [
       ...(options.commands ?? []),
-      ...auditCommands(ledger),
+      ...auditCommands(ledger, options.archiveKeys ?? null),
       ...createExplaining(options, deciding, foundation),
       ...[policyReload, policyRead, policyAccessCommand].map((command) => command(policies)),
       embedFacts(options),
@@ -527,15 +532,9 @@ const createExplaining = (
   return [explain, createCardsCommand({ ...options, checkCards })];
 };
 
-const purgeMs = 3_600_000;
-
-/** Opens the sessions of recipients, if they are kept, and removes old ones every hour. */
-const openRecipients = (options: GatewayOptions, closers: Closers): Recipients | null => {
-  if (options.recipients === undefined) return null;
-  const recipients = createRecipients({ ...options, ...options.recipients });
-  closers.add(repeat(systemTiming, purgeMs, recipients.purge));
-  return recipients;
-};
+/** Opens the sessions of recipients, if they are kept. */
+const openRecipients = (options: GatewayOptions): Recipients | null =>
+  options.recipients === undefined ? null : createRecipients({ ...options, ...options.recipients });
 
 /** `memories`: the caches of this process that must forget an erased tenant. */
 type ErasedStores = { readonly memories: readonly ForgetClient[]; readonly recipients: Recipients | null };
@@ -551,9 +550,12 @@ const createTenantLife = (
   const { ledger, clock, cache, log, hooks = noHooks } = options;
   const { requireCapability } = capabilities;
   const tokens = createTenantRevocation(revocation.revocations);
+  const holds = createHolds({ ...options, upstream: direct, capabilities });
   // The order matters: tokens are revoked before their dashboards are deleted, and the audit is erased last.
   const erasers = [
     createRevocationEraser(ledger, tokens),
+    // Before the service, which must not be told of them again.
+    holds.eraser,
     createUpstreamEraser({ upstream: direct, requireCapability }),
     createCacheEraser(cache),
     ...(recipients === null ? [] : [recipients.eraser]),
@@ -580,8 +582,11 @@ const createTenantLife = (
   });
   return {
     hooks: { answerHook: createHooks({ ...options, ...hooks, deliveries, lifecycle }), providerHooks },
-    commands: createTenantCommands({ ...options, tenants: tenantRecords, lifecycle, erasure }),
-    finishOwed: lifecycle.finishErasures,
+    commands: [
+      ...createTenantCommands({ ...options, tenants: tenantRecords, lifecycle, erasure }),
+      ...holdCommands(holds),
+    ],
+    finish: [lifecycle.finishErasures, holds.finish],
   };
 };
 

@@ -98,7 +98,9 @@ const openLedgerDatabase = (
     log,
   });
 
-const { gateway: defaults, limits } = defaultSettings();
+const { gateway: defaults, limits, retention, mail } = defaultSettings();
+/** It keeps no session of a user. */
+const usualTimes = { ...retention, sessionsDays: mail.sessionDays, archive: null };
 const defaultLimits = { ...defaults.limits, failedCredentialsPerMinute: limits.failedCredentialsPerMinute };
 
 const upstreamOf = (
@@ -144,7 +146,8 @@ export const createGateway = async <Request extends NodeRequest = HostRequest>(
       policyPath: options.policies,
       database,
       firstEvents: lossEvents(loss),
-      explanationDays: options.explanationDays ?? defaults.audit.explanationDays,
+      // It has no key that could sign an archive, so its audit stays whole.
+      times: { ...usualTimes, explanationsDays: options.explanationDays ?? usualTimes.explanationsDays },
       gatewayToken: options.gatewayToken ?? null,
       upstream: upstreamOf(service, { clock, log }),
       serviceUrl: options.publicServiceUrl ?? service.url,

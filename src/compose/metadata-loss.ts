@@ -43,6 +43,21 @@ const findHash = async (db: Db, seq: number): Promise<string | undefined> => {
   return (await events.select('hash').where('seq', '=', seq).executeTakeFirst())?.hash;
 };
 
+/** Whether the entry was archived, as far as the ledger tells: it has the hashes of the last entries of segments. */
+const isArchived = async (db: Db, { seq, hash }: ChainHead): Promise<boolean> => {
+  const { isThere } = await db
+    .selectNoFrom(sql<boolean>`to_regclass(${`${schemaName}.audit_segments`}) is not null`.as('isThere'))
+    .executeTakeFirstOrThrow();
+  if (!isThere) return false;
+  const segments = db.withSchema(schemaName).selectFrom('audit_segments').select(['last_seq', 'hash']);
+  const row = await segments
+    .where('first_seq', '<=', seq)
+    .where('last_seq', '>=', seq)
+    .where('hash', 'is not', null)
+    .executeTakeFirst();
+  return row !== undefined && (Number(row.last_seq) > seq || row.hash === hash);
+};
+
 /**
  * Returns the position of the last checkpoint. The database wrote it before this start, so later writes are not
  * included.
@@ -63,7 +78,7 @@ const auditLoss = async (db: Db, marked: ChainHead | null): Promise<Loss | null>
   const head = await findHead(db);
   const seq = head?.seq ?? 0;
   if (seq < marked.seq) return { why: 'audit entries are missing', firstEntry: seq + 1, lastEntry: marked.seq };
-  if ((await findHash(db, marked.seq)) === marked.hash) return null;
+  if ((await findHash(db, marked.seq)) === marked.hash || (await isArchived(db, marked))) return null;
   return { why: 'the audit is not the recorded one', lastEntry: marked.seq };
 };
 

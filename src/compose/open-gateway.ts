@@ -1,19 +1,19 @@
 /** Opens one gateway with its ledger, audit and policies. The product and the library use it. */
-import { forgetExplanations } from '../gateway/audit/append.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { keepPolicyText } from '../gateway/audit/commands.js';
 import { type AuditLog, createAudit } from '../gateway/audit/writer.js';
-import { type Ledger, type LedgerTables, openLedger } from '../gateway/ledger/ledger.js';
+import { type LedgerTables, openLedger } from '../gateway/ledger/ledger.js';
 import type { Policy } from '../gateway/policy/policy.js';
 import { createReachOf } from '../gateway/policy/reach.js';
 import { watchPolicies } from '../gateway/policy/watch.js';
+import { type LedgerTimes, ledgerRetention } from '../gateway/retention/kinds.js';
 import type { Gateway } from '../gateway/router.js';
 import { assertCanKnowTenants } from '../gateway/tenant/known.js';
 import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
-import { handled } from '../model/handled.js';
 import type { Database } from '../platform/databases/database.js';
 import type { Log } from '../platform/logs/log.js';
 import { closeAll, createClosers } from '../platform/work/close-all.js';
+import { startSweeps } from '../platform/work/retention.js';
 import { type CommonOptions, composeGateway, type HostSessions, type SignedSessions } from './gateway.js';
 
 export type OpenedGateway = { readonly router: Gateway; readonly audit: Audit; readonly close: () => Promise<void> };
@@ -23,8 +23,8 @@ export type OpenGatewayOptions = (SignedSessions | HostSessions) &
     readonly database: Database;
     /** Path of the policy file. */
     readonly policyPath: string;
-    /** Days for which the decision of a request is stored for `policy explain --request`. */
-    readonly explanationDays: number;
+    /** How long the ledger keeps something. */
+    readonly times: LedgerTimes;
     /** Audit entries to write before all others. */
     readonly firstEvents?: readonly AuditEvent[];
   };
@@ -44,9 +44,9 @@ export const openGateway = async (options: OpenGatewayOptions): Promise<OpenedGa
     await closeFailedStart(audit.close, log);
     throw error;
   });
-  const stopForgetting = startForgettingExplanations(ledger, options);
+  const stopSweeps = startSweeps({ ...ledgerRetention(ledger, options.times), clock, log });
   const closers = createClosers();
-  const close = () => closeAll([policies.close, closers.close, stopForgetting, audit.close]);
+  const close = () => closeAll([policies.close, closers.close, stopSweeps, audit.close]);
   try {
     await assertCanKnowTenants(policies.current(), options.upstream.capabilities ?? fixedCapabilities([]));
     return {
@@ -65,29 +65,3 @@ const closeFailedStart = (close: () => Promise<void>, log: Log): Promise<void> =
   close().catch((err: unknown) =>
     log.error({ event: 'start.cleanup_failed', err }, 'failed to close what a failed start had opened'),
   );
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-
-/** Removes old explanations now and every hour. The returned function stops that and waits for a running removal. */
-const startForgettingExplanations = (
-  ledger: Ledger,
-  { clock, log, explanationDays }: OpenGatewayOptions,
-): (() => Promise<void>) => {
-  const forget = async (): Promise<void> => {
-    try {
-      await forgetExplanations(ledger, new Date(clock.now().getTime() - explanationDays * dayMs));
-    } catch (err) {
-      log.warn({ event: 'explanation.purge_failed', err }, 'failed to remove old explanations; retrying in an hour');
-    }
-  };
-  let running = forget();
-  const timer = setInterval(() => {
-    running = handled(running.then(forget));
-  }, hourMs);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    return running;
-  };
-};

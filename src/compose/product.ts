@@ -42,6 +42,7 @@ import type { Authenticate } from '../platform/http/wire/admission.js';
 import type { Dispatch } from '../platform/http/wire/bind.js';
 import { type Doors, openDoors } from '../platform/http/wire/doors.js';
 import type { Handle } from '../platform/http/wire/in-turn.js';
+import { type ArchiveKeys, archiveKeysOf } from '../platform/keys/archive-keys.js';
 import { createToken, hashToken, isSameHash } from '../platform/keys/keys.js';
 import { createSealer } from '../platform/keys/sealing.js';
 import type { Log } from '../platform/logs/log.js';
@@ -61,7 +62,7 @@ import type { GatewayOptions } from './gateway.js';
 import { createLoginCounter } from './logins.js';
 import { type ConfiguredMetadata, lossEvents, openConfiguredMetadata } from './metadata.js';
 import { showClockSkew } from './meters.js';
-import { type OpenedGateway, openGateway } from './open-gateway.js';
+import { type OpenedGateway, type OpenGatewayOptions, openGateway } from './open-gateway.js';
 import { createOwnService, loadDataAppCaller } from './own-service.js';
 import { rendererOpener } from './renderer.js';
 import { createReports, startReports } from './reports.js';
@@ -142,7 +143,8 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { database, warnings } = metadata;
   const { addressOf, limits } = shared.admission;
   const openAssistant = assistantOpener({ ...config, limiters: shared.limiters, clock, log });
-  const times = { usageTimes: config.settings.usage, warmUpTimes: config.settings.queries.warmUp };
+  const { retention, usage, queries: asked } = config.settings;
+  const times = { times: { ...retention, ...usage }, warmUpTimes: asked.warmUp };
   const own = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant };
   const served = { ...own, ...times, operated, ...drawing };
   const serviceOpening = halves.service ? resources.add(openService(served, halves)) : null;
@@ -380,7 +382,10 @@ const openFronts = async (given: Omit<PartsOfGateway, 'links'>, assets: Assets, 
   const checks = readinessChecks(config, metadata.database, [service, gateway?.router]);
   const readiness = createReadiness(checks, context.log);
   const readSystem = createReadSystem({ ...given, version: context.version, checks, readiness });
-  const readSigningKeys = createReadSigningKeys({ config, issuers, startedAt: context.clock.now() });
+  const readSigningKeys = createReadSigningKeys({
+    ...{ config, issuers, startedAt: context.clock.now() },
+    archiveKeys: config.settings.retention.auditDays === null ? undefined : archiveKeysOf(given.credentials.keyRing),
+  });
   const { router: studio } = await resources.add(
     openConfiguredStudio(parts, gateway, { assets, readSystem, readSigningKeys }),
   );
@@ -421,6 +426,7 @@ const openConfiguredGateway = (
   const { config, credentials, shared, metadata, context, links } = parts;
   const { addressOf, note } = shared.admission;
   const { failedCredentialsPerMinute } = config.settings.limits;
+  const archiveKeys = archiveKeysOf(credentials.keyRing);
   const { session, allowedOrigins, publicOrigin, policies, policyMayRead, publicServiceUrl, upstream, hooks, limits } =
     config.settings.gateway;
   return openGateway({
@@ -432,7 +438,8 @@ const openConfiguredGateway = (
     policyMayRead,
     database: metadata.database,
     firstEvents: lossEvents(metadata.loss, parts.service?.keyLoss ?? null),
-    explanationDays: config.settings.gateway.audit.explanationDays,
+    times: ledgerTimesOf(config, archiveKeys),
+    archiveKeys,
     gatewayToken: credentials.gatewayToken,
     isAdminApart: config.settings.management.port !== null,
     upstream: upstreamOf(parts, meters),
@@ -455,6 +462,13 @@ const openConfiguredGateway = (
     commonClock: metadata.commonClock,
     log: context.log,
   });
+};
+
+const ledgerTimesOf = ({ settings, folder }: Config, keys: ArchiveKeys): OpenGatewayOptions['times'] => {
+  const { auditDays: days, archiveFolder, ...times } = settings.retention;
+  const archive =
+    days === null || archiveFolder === null ? null : { days, folder: resolve(folder, archiveFolder), keys };
+  return { ...times, sessionsDays: settings.mail.sessionDays, archive };
 };
 
 /** How the last session of each user is kept, where reports are sent. */

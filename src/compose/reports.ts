@@ -104,8 +104,6 @@ const decidingOf = ({ setup, reports, service, tag, clock, ...rights }: Parts): 
 /** How long to wait when nothing is to do. */
 const everyMs = { plan: 5_000, send: 1_000 };
 const minuteMs = 60_000;
-const hourMs = 3_600_000;
-const historyMs = 90 * 24 * hourMs;
 /** Longer than reading and sending together can take. */
 const leaseMs = 900_000;
 const mailTimeoutMs = 120_000;
@@ -144,8 +142,7 @@ const createJobs = (parts: Parts, unsubscribeUrl: SenderOptions['unsubscribeUrl'
     largestBytes: mail.megabytes * megabyte,
   });
   const plan = createPlanner({ store, calendar, clock, ids, spreadMs });
-  const purge = () => store.deliveries.purge(new Date(clock.now().getTime() - historyMs));
-  return { send, plan, purge };
+  return { send, plan };
 };
 
 /** Runs `work` again and again while it finds something to do, and then waits. Failures are logged. */
@@ -186,7 +183,7 @@ export const startReports = (parts: Parts): Started => {
   const { setup, service, tag, log, admission, countWork } = parts;
   const unsubscribe = createUnsubscribe(tag, setup.origin);
   const stopping = new AbortController();
-  const { send, plan, purge } = createJobs(parts, unsubscribe.urlOf, stopping.signal);
+  const { send, plan } = createJobs(parts, unsubscribe.urlOf, stopping.signal);
   const senders = Array.from({ length: setup.mail.atOnce }, () => keepRunning(parts, everyMs.send, send));
   const { deliveries } = service.store;
   const planner = keepRunning(parts, everyMs.plan, async () => {
@@ -195,7 +192,6 @@ export const startReports = (parts: Parts): Started => {
     countWork('delivery', count, seconds);
     return planned > 0;
   });
-  const purger = keepRunning(parts, hourMs, async () => (await purge()) < 0);
   const bounced = createMailBounced({
     ...setup.hooks,
     ...{ clock: parts.clock, log },
@@ -206,7 +202,7 @@ export const startReports = (parts: Parts): Started => {
     router: createMailRouter(parts, unsubscribe.read).all(mailBouncedPath, bounced),
     close: () => {
       stopping.abort(new Error('the process stops'));
-      return closeAll([planner, purger, ...senders]);
+      return closeAll([planner, ...senders]);
     },
   };
 };

@@ -22,13 +22,13 @@ import { keepQuota } from '../platform/limits/quota.js';
 import type { Log } from '../platform/logs/log.js';
 import type { Check } from '../platform/logs/readiness.js';
 import { closeAll } from '../platform/work/close-all.js';
+import { startSweeps } from '../platform/work/retention.js';
 import { repeat, systemTiming } from '../platform/work/time.js';
 import { describeAuthoredMetric, previewAuthoredMetric } from '../service/dashboards/author-preview.js';
 import { turnIntoSql } from '../service/dashboards/turn-into-sql.js';
 import { createRefresh } from '../service/datamarts/rollups.js';
 import { answerGuestMetric } from '../service/guest/reads.js';
 import { createWarmUp } from '../service/guest/warm-up.js';
-import { purgeGuestTokens } from '../service/guest-tokens/guest-token-admin.js';
 import { createAuthenticate } from '../service/keys/authenticate.js';
 import { createLastUses, type LastUses } from '../service/keys/last-use.js';
 import { createHandlers, type Handlers, operations } from '../service/operations.js';
@@ -36,9 +36,10 @@ import { type Board, type BoardParts, beatMs, createBoard } from '../service/run
 import { previewTemplateSchedule } from '../service/schedules/template-schedules.js';
 import { openCanary } from '../service/store/key-canary.js';
 import { assertMetadataWritable, migrate } from '../service/store/migrations.js';
+import type { ServiceTimes } from '../service/store/retention.js';
 import { createStore, type Store } from '../service/store/store.js';
 import type { Tables } from '../service/store/tables.js';
-import { createUsageCounter, type UsageCounter, type UsageTimes } from '../service/usage/usage.js';
+import { createUsageCounter, type UsageCounter } from '../service/usage/usage.js';
 import type { OpenAssistant } from './assistant.js';
 import type { Loss } from './metadata-loss.js';
 import type { OpenRenderer } from './renderer.js';
@@ -85,7 +86,8 @@ type ServiceParts = {
   readonly openAssistant: OpenAssistant;
   readonly findTheme: FindTheme;
   readonly reports: GuestReports;
-  readonly usageTimes: UsageTimes;
+  /** How long the service keeps something. */
+  readonly times: ServiceTimes;
   readonly warmUpTimes: WarmUpSettings;
   /** What runs in this process, and what it is called. */
   readonly operated: Pick<BoardParts, 'running' | 'live' | 'self'> & {
@@ -122,9 +124,10 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const store = createStore(db, createSealer(...credentials.keyRing), database.writes);
   await seedServiceToken(store, parts);
   const lastUses = createLastUses({ store, clock, log });
-  const use = createUsageCounter({ store, clock, ids, tag, log, keepQuota }, parts.usageTimes);
+  const use = createUsageCounter({ store, clock, ids, tag, log, keepQuota });
   const running = openBoard(store, parts);
-  const jobs = startBackgroundJobs({ store, clock, lastUses, use, running, log });
+  const stopSweeps = startSweeps({ ...store.retention.of(parts.times), clock, log });
+  const jobs = startBackgroundJobs({ lastUses, use, running });
   const ask = answerGuestMetric({ store, engine: parts.engine, clock });
   const warmUp = createWarmUp({ store, clock, calendar, digest, ask }, parts.warmUpTimes);
   const engine = forgettingQuestions(parts.engine, warmUp);
@@ -149,7 +152,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
     previewReport: previewTemplateSchedule({ store, clock, ids, reports, tag }),
     keys: handlers,
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
-    close: () => closeAll([renderer.close, refreshing.close, jobs.close]),
+    close: () => closeAll([renderer.close, refreshing.close, stopSweeps, jobs.close]),
   };
 };
 
@@ -234,52 +237,30 @@ const seedServiceToken = async (store: Store, { credentials, clock, ids, tokens 
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
-type JobParts = Pick<ServiceParts, 'clock' | 'log'> & {
-  readonly store: Store;
+type JobParts = {
   readonly lastUses: LastUses;
   readonly use: UsageCounter;
   readonly running: Board;
 };
 
 /**
- * Writes what was used every second and on close, tells each second what runs, and last uses every minute and on close. Removes guest tokens that
- * expired long ago, at the start and every hour; then also sums up what was used long ago. Its timers do not keep the process alive.
+ * Writes what was used every second and on close, tells each second what runs, and last uses every minute and on close.
+ * Its timers do not keep the process alive.
  */
-const startBackgroundJobs = ({
-  store,
-  clock,
-  lastUses,
-  use,
-  running: board,
-  log,
-}: JobParts): { readonly close: () => Promise<void> } => {
+const startBackgroundJobs = ({ lastUses, use, running: board }: JobParts): { readonly close: () => Promise<void> } => {
   let running: Promise<unknown> = Promise.resolve();
   /** Jobs run one after the other, so that `close` waits for the running one. */
   const enqueue = (job: () => Promise<unknown>): Promise<unknown> => {
     running = handled(running.then(job));
     return running;
   };
-  const purge = async (): Promise<void> => {
-    try {
-      await purgeGuestTokens({ store, clock })();
-    } catch (err) {
-      log.warn(
-        { event: 'guest_token.purge_failed', err },
-        'failed to remove expired guest tokens; retrying in an hour',
-      );
-    }
-  };
   const timers = [
     setInterval(() => void enqueue(lastUses.flush), minuteMs),
-    setInterval(() => void enqueue(purge), hourMs),
     setInterval(() => void use.flush(), secondMs),
-    setInterval(() => void enqueue(use.age), hourMs),
   ];
   const stopBeats = repeat(systemTiming, beatMs, board.beat);
   for (const timer of timers) timer.unref();
-  void enqueue(purge);
   return {
     close: async () => {
       for (const timer of timers) clearInterval(timer);

@@ -2,6 +2,7 @@
 import type { KeySet, ReadSigningKeys, SigningKey } from '../model/signing-keys.js';
 import type { Config } from '../platform/config/config.js';
 import { secretVariablesOf } from '../platform/config/hook-providers.js';
+import type { ArchiveKeys } from '../platform/keys/archive-keys.js';
 import { keysFor, thumbprintOf } from '../platform/keys/jwt-keys.js';
 import type { SessionIssuer } from './session-issuers.js';
 
@@ -9,6 +10,8 @@ type Parts = {
   readonly config: Pick<Config, 'settings' | 'secrets' | 'channels' | 'dkim' | 'askedIssuers' | 'hookProviders'>;
   readonly issuers: readonly SessionIssuer[];
   readonly startedAt: Date;
+  /** Left out: nothing is archived. */
+  readonly archiveKeys?: Pick<ArchiveKeys, 'id'> | undefined;
 };
 
 /** A key that fits none of the issuer's algorithms checks nothing, and is left out. */
@@ -37,6 +40,21 @@ const providerKeys = ({ config, startedAt }: Parts): readonly SigningKey[] =>
       ...{ since: startedAt, source: { kind: 'variable', name: variable } },
     })),
   );
+
+/** It is derived from the encryption key. */
+const archiveKey = ({ config, startedAt, archiveKeys }: Parts): readonly SigningKey[] =>
+  archiveKeys === undefined
+    ? []
+    : [
+        {
+          ...{ purpose: 'archive', of: null, kid: null, thumbprint: archiveKeys.id, algorithms: ['Ed25519'] },
+          ...{ use: 'signs', since: startedAt },
+          source:
+            config.secrets.encryptionKey === null
+              ? { kind: 'file', name: 'credentials.json' }
+              : { kind: 'variable', name: 'GUESTLIST_ENCRYPTION_KEY' },
+        },
+      ];
 
 /** Keys beside those of sessions. None of them changes while the process runs. */
 const otherKeys = ({ config, startedAt }: Parts): readonly SigningKey[] => {
@@ -84,6 +102,6 @@ const otherKeys = ({ config, startedAt }: Parts): readonly SigningKey[] => {
 export const createReadSigningKeys =
   (parts: Parts): ReadSigningKeys =>
   () => ({
-    keys: [...parts.issuers.flatMap(sessionKeys), ...otherKeys(parts), ...providerKeys(parts)],
+    keys: [...parts.issuers.flatMap(sessionKeys), ...otherKeys(parts), ...providerKeys(parts), ...archiveKey(parts)],
     sets: parts.issuers.flatMap(setsOf),
   });

@@ -5,7 +5,6 @@
 import type { Sealed } from '../model/brand.js';
 import type { Clock } from '../model/ports.js';
 import type { Sealer } from '../platform/keys/sealing.js';
-import type { Log } from '../platform/logs/log.js';
 import { createLru } from '../platform/work/lru.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { Eraser, ForgetClient } from './common/eraser.js';
@@ -26,8 +25,6 @@ export type Recipients = {
   readonly find: (subject: RecipientSubject) => Promise<Session | undefined>;
   /** Returns the last sessions of the client's users, without those that were last seen too long ago. */
   readonly list: (clientId: string) => Promise<readonly Session[]>;
-  /** Deletes sessions that were last seen too long ago. Never rejects: the next call tries again. */
-  readonly purge: () => Promise<void>;
   readonly forget: ForgetClient;
   readonly eraser: Eraser;
 };
@@ -38,7 +35,6 @@ export type RecipientsOptions = {
   /** Days after which a session that was not seen again counts no more. */
   readonly keepDays: number;
   readonly clock: Clock;
-  readonly log: Pick<Log, 'warn'>;
 };
 
 const dayMs = 86_400_000;
@@ -118,20 +114,11 @@ const createReads = ({ ledger, sealer, keepDays, clock }: RecipientsOptions): Pi
 };
 
 export const createRecipients = (options: RecipientsOptions): Recipients => {
-  const { ledger, keepDays, clock, log } = options;
   const { note, forget } = createNote(options);
   return {
     note,
     forget,
     ...createReads(options),
-    purge: async () => {
-      const before = new Date(clock.now().getTime() - keepDays * dayMs);
-      try {
-        await ledger.db.deleteFrom('recipients').where('seen_at', '<=', before).execute();
-      } catch (err) {
-        log.warn({ event: 'recipient.purge_failed', err }, 'failed to remove old sessions; retrying in an hour');
-      }
-    },
     eraser: {
       where: 'last sessions of users',
       erase: async ({ tenantRef }, { write }) => {

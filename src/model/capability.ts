@@ -4,6 +4,7 @@ export const capabilityNames = [
   'delete-dashboard',
   'erase-client',
   'fence-erasures',
+  'hold-clients',
   'list-guest-tokens',
   'find-guest-token',
   'revoke-guest-tokens',

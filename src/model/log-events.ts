@@ -198,6 +198,24 @@ const tokens = {
     meaning: 'Tokens that the policy no longer grants could not be revoked. The message says whether that is retried.',
     fields: { err, kind: 'policy: all tokens; user: the tokens of one user' },
   },
+  'retention.failed': {
+    level: 'warn',
+    meaning:
+      'What is old enough could not be deleted, or entries of the audit could not be archived; retried in an hour. The message says what to do about an archive.',
+    fields: { kind: 'what: audit, explanations, sessions, hooks, tokens, deliveries, usage or all', err },
+  },
+  'hold.tell_failed': {
+    level: 'warn',
+    meaning:
+      'The service could not be told which tenants are held. Until it is, it may delete what is old enough; retried.',
+    fields: { err },
+  },
+  'hold.ended': {
+    level: 'warn',
+    meaning:
+      'A tenant under a hold was erased, so nothing is left that its holds could keep. The audit names the holds.',
+    fields: { count: 'number of holds' },
+  },
   'revocation.retry_failed': {
     level: 'warn',
     meaning: 'Pending revocations could not be retried; the next try is in 2 s.',
@@ -398,11 +416,6 @@ const operations = {
     level: 'error',
     meaning: 'Denials could not be written to the audit.',
     fields: { err, count: 'number of denials' },
-  },
-  'explanation.purge_failed': {
-    level: 'warn',
-    meaning: 'Old explanations could not be removed; retried in an hour.',
-    fields: { err },
   },
   'ledger.disconnected': {
     level: 'error',
@@ -645,16 +658,6 @@ const infrastructure = {
     meaning: 'A login was not counted, since the metadata database could not be read.',
     fields: { err },
   },
-  'usage.age_failed': {
-    level: 'warn',
-    meaning: 'Old sums of what was used could not be put together or deleted; retried in an hour.',
-    fields: { err },
-  },
-  'guest_token.purge_failed': {
-    level: 'warn',
-    meaning: 'Expired guest tokens could not be removed; retried in an hour.',
-    fields: { err },
-  },
   'demo.failed': { level: 'error', meaning: "The demo's data could not be made, so its charts fail.", fields: { err } },
   'start.cleanup_failed': {
     level: 'error',
@@ -725,11 +728,6 @@ const deliveries = {
   'delivery.round_failed': {
     level: 'warn',
     meaning: 'Reports could not be planned, claimed or removed. The next round follows in seconds.',
-    fields: { err },
-  },
-  'recipient.purge_failed': {
-    level: 'warn',
-    meaning: 'Old sessions of users could not be removed; retried in an hour. They count no more.',
     fields: { err },
   },
   'delivery.attempt_failed': {

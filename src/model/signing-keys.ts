@@ -3,8 +3,11 @@
  * key signs guest tokens, which are random references.
  */
 
-/** `sessions`: of the host's users. `hooks`: that the host sends. `webhooks`: that this process sends. `mail`: DKIM. */
-export type KeyPurpose = 'sessions' | 'hooks' | 'webhooks' | 'mail';
+/**
+ * `sessions`: of the host's users. `hooks`: that the host sends. `webhooks`: that this process sends. `mail`: DKIM.
+ * `archive`: archived segments of the audit.
+ */
+export type KeyPurpose = 'sessions' | 'hooks' | 'webhooks' | 'mail' | 'archive';
 
 /**
  * Where a key is kept. `name`: the environment variable, the file as the configuration names it, or the address of the

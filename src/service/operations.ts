@@ -41,7 +41,9 @@ import { listRefusedMetrics } from './dashboards/refused-metrics.js';
 import { exportDashboard, exportEmbed, importDashboard } from './dashboards/transfer.js';
 import { tryDashboardContent } from './dashboards/try-content.js';
 import { listUnreadableMetrics } from './dashboards/unreadable-metrics.js';
+import { holdClients } from './data-apps/client-holds.js';
 import * as clientErasure from './data-apps/contract/client-erasure.js';
+import * as clientHolds from './data-apps/contract/client-holds.js';
 import * as dataApps from './data-apps/contract/data-apps.js';
 import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp } from './data-apps/data-apps.js';
 import * as datamartColumns from './datamarts/contract/columns.js';
@@ -265,6 +267,7 @@ const table = {
   deleteDataApp: serve(dataApps.deleteDataApp, deleteDataApp),
   listDataApps: serve(dataApps.listDataApps, listDataApps),
   eraseClient: serve(clientErasure.eraseClient, eraseClient),
+  holdClients: serve(clientHolds.holdClients, holdClients),
   readUsage: serve(usage.readUsage, readUsage),
   exportUsage: serve(usage.exportUsage, exportUsage),
   readRunning: serve(running.readRunning, readRunning),
@@ -347,6 +350,7 @@ const table = {
 type Declared =
   | typeof apiKeys
   | typeof clientErasure
+  | typeof clientHolds
   | typeof dashboardContent
   | typeof drafts
   | typeof dashboardEmbeds

@@ -1,9 +1,11 @@
 /** `guestlist audit verify --file` verifies an exported audit without a gateway. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type AuditEntry, entryOf, genesisHash, lineOf } from '../../src/gateway/audit/chain.js';
+import { segmentName, segmentText } from '../../src/gateway/audit/segment.js';
+import { archiveKeysOf, pemOf } from '../../src/platform/keys/archive-keys.js';
 import { runCli } from './in-process.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-audit-'));
@@ -74,4 +76,92 @@ it.each([
   [['export', '--head', '1:abc'], /unknown option '--head'/],
 ])('is called wrongly by %j', async (args, message) => {
   expect(await run(...args)).toEqual({ code: 2, output: expect.stringMatching(message) });
+});
+
+/** Segments of an archive, each of two entries, and the file of the public key. */
+const archiveOf = (name: string) => {
+  const keys = archiveKeysOf([Buffer.alloc(32, 7)]);
+  const archived = chainOf('A', 'B', 'C', 'D', 'E', 'F');
+  const parts = [0, 2, 4].map((at) => archived.slice(at, at + 2));
+  const archive = join(folder, name);
+  mkdirSync(archive);
+  const files = parts.map((entries, index) => {
+    const [first, last] = [index * 2 + 1, index * 2 + 2];
+    const prev = archived[first - 2]?.hash ?? genesisHash;
+    const of = { installation: 'here', first, last, prev, hash: entries.at(-1)?.hash ?? '' };
+    const file = join(archive, segmentName(of));
+    writeFileSync(file, segmentText(of, entries, keys));
+    return file;
+  });
+  const [publicKey] = keys.verifier.values();
+  const key = join(folder, `${name}.pem`);
+  writeFileSync(key, publicKey === undefined ? '' : pemOf(publicKey));
+  const [one = '', two = '', three = ''] = files;
+  return { archive, key, archived, files: [one, two, three] as const };
+};
+
+it('verifies each segment alone, all of a folder, and an export that goes on after them, with the public key alone', async () => {
+  const { archive, key, files, archived } = archiveOf('whole');
+  for (const file of files) expect((await run('verify', '--file', file, '--key', key)).code).toBe(0);
+  const all = await run('verify', '--file', archive, '--key', key, '--head', headAt(archived, 3));
+  expect(all).toMatchObject({ code: 0, output: expect.stringContaining(headAt(archived, 6)) });
+  const after = entryOf({
+    seq: 7,
+    at: '2026-01-01T00:00:00.000Z',
+    kind: 'admin',
+    code: 'G',
+    prev: archived[5]?.hash ?? '',
+  });
+  const rest = write('rest.jsonl', [lineOf(after)]);
+  expect((await run('verify', '--file', archive, '--file', rest, '--key', key)).code).toBe(0);
+  expect((await run('verify', '--file', archive, '--key', key, '--head', `3:${'a'.repeat(64)}`)).code).toBe(1);
+});
+
+it.each<[string, (files: readonly [string, string, string]) => void, RegExp]>([
+  ['a missing segment', ([, two]) => rmSync(two), /in .*005-.*: the entries 3 to 4 are missing/],
+  [
+    'two segments that changed places',
+    ([one, two]) => {
+      renameSync(one, `${one}.x`);
+      renameSync(two, one);
+      renameSync(`${one}.x`, two);
+    },
+    /in .*001-.*: it has the entries 3 to 4, and its name says 1 to 2: files have changed places/,
+  ],
+  [
+    'a changed byte',
+    ([, two]) => writeFileSync(two, readFileSync(two, 'utf8').replace('"D"', '"X"')),
+    /in .*003-.*: entry 4 was changed/,
+  ],
+  [
+    'a byte that is no text',
+    ([, two]) => writeFileSync(two, Buffer.concat([readFileSync(two), Buffer.from([0xff])])),
+    /bytes are no text/,
+  ],
+])('ends with 1 for a folder with %s', async (name, change, message) => {
+  const { archive, key, files } = archiveOf(name.replaceAll(' ', '-'));
+  change(files);
+  expect(await run('verify', '--file', archive, '--key', key)).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(message),
+  });
+});
+
+it('is called wrongly without the key, with a file that is none, and with a folder without segments', async () => {
+  const { archive, files } = archiveOf('keyless');
+  expect(await run('verify', '--file', files[0])).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('--key FILE'),
+  });
+  const none = write('none.pem', ['no key']);
+  expect(await run('verify', '--file', archive, '--key', none)).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('no public key in PEM'),
+  });
+  const empty = join(folder, 'empty');
+  mkdirSync(empty);
+  expect(await run('verify', '--file', empty)).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('audit-*.jsonl'),
+  });
 });

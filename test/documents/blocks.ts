@@ -55,7 +55,7 @@ const kinds = {
   configuration: {
     is: ({ language, text }) =>
       language === 'yaml' &&
-      /^(?:server|mcp|studio|gateway|datasources|queries|limits|mail|themes|models):/m.test(text),
+      /^(?:server|mcp|studio|gateway|datasources|queries|limits|mail|themes|models|retention):/m.test(text),
   },
   definition: { is: ({ language, text }) => language === 'yaml' && text.startsWith('# yaml-language-server: ') },
   metric: { is: ({ language, text }) => language === 'json' && text.startsWith('{"kind": ') },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eraseFromAudit, forgetExplanations } from '../../src/gateway/audit/append.js';
+import { eraseFromAudit } from '../../src/gateway/audit/append.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { type AuditContent, entryOfLine, follow, genesisHash } from '../../src/gateway/audit/chain.js';
 import { auditEraser, keepPolicyText } from '../../src/gateway/audit/commands.js';
@@ -10,8 +10,10 @@ import { exportAudit, exportInput, loadExplanation, verifyAudit } from '../../sr
 import { auditSearchInput, findInAudit, type SearchBounds } from '../../src/gateway/audit/search.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import { ledgerRetention } from '../../src/gateway/retention/kinds.js';
 import { openDatabase } from '../../src/platform/databases/database.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { sweepKind } from '../suites/sweep.js';
 import { captureLog, createMovableClock } from './harness.js';
 import { openTestLedger } from './ledgers.js';
 
@@ -65,7 +67,7 @@ describe('the chain', () => {
     const breathe = async (): Promise<void> => {
       turns += 1;
     };
-    expect(await verifyAudit(ledger, undefined, breathe)).toMatchObject({ entries: 450, fault: null });
+    expect(await verifyAudit(ledger, undefined, { breathe })).toMatchObject({ entries: 450, fault: null });
     expect(turns).toBe(3);
     const { lines, next } = await exported({ limit: 450 });
     const single: string[] = [];
@@ -393,7 +395,8 @@ describe('the decision of a request', () => {
     expect(JSON.stringify(rows)).not.toMatch(/unmistakable|LAX/);
     await ledger.db.transaction().execute((db) => eraseFromAudit(db, ledger.refOf('LAX')));
     await expect(loadExplanation(ledger, 'r1')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(await forgetExplanations(ledger, new Date(clock.now().getTime() + 1))).toBe(1);
+    const times = { archive: null, explanationsDays: 1, deliveriesDays: 1, sessionsDays: 1 };
+    await sweepKind(ledgerRetention(ledger, times), 'explanations', new Date(clock.now().getTime() + 86_400_001));
     await expect(loadExplanation(ledger, 'r2')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 

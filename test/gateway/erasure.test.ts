@@ -84,8 +84,9 @@ describe('an erasure at a service of another product', () => {
       dashboardIdOf('routes', 'SFO'),
     ]);
     expect(data?.erasure).toMatchObject({ isComplete: false });
-    expect(data?.erasure?.steps.slice(0, 2)).toMatchObject([
+    expect(data?.erasure?.steps.slice(0, 3)).toMatchObject([
       { where: 'guest tokens', erased: {}, left: [expect.stringContaining('until they expire')] },
+      { where: 'holds', erased: { holds: 0 }, left: [] },
       {
         where: 'analytics service',
         erased: { embeds: 2 },
@@ -101,7 +102,7 @@ describe('an erasure at a service of another product', () => {
     const { granted, send } = await start({ upstream });
     await granted(manager);
     const { data } = await send('deleted', body);
-    expect(data?.erasure?.steps[1]).toMatchObject({ erased: { dashboards: 2 }, left: [expect.any(String)] });
+    expect(data?.erasure?.steps[2]).toMatchObject({ erased: { dashboards: 2 }, left: [expect.any(String)] });
     expect([...scripted.dashboards.keys()]).toEqual([]);
   });
 
@@ -145,13 +146,18 @@ it('an erasure with an unavailable cache is not complete until the cache is avai
     state: 'deleted',
     isErasureOwed: true,
     reports: [
-      { finishedAt: null, isComplete: false, steps: [{ where: 'guest tokens' }, { where: 'analytics service' }] },
+      {
+        finishedAt: null,
+        isComplete: false,
+        steps: [{ where: 'guest tokens' }, { where: 'holds' }, { where: 'analytics service' }],
+      },
     ],
   });
   isDown = false;
   const done = await sendUntilTaken(send, 'deleted', body);
-  expect(done.data?.erasure?.steps.slice(0, 3)).toMatchObject([
+  expect(done.data?.erasure?.steps.slice(0, 4)).toMatchObject([
     {},
+    { where: 'holds', erased: { holds: 0 } },
     // The sum of both attempts.
     { where: 'analytics service', erased: { embeds: 1 } },
     { where: 'token cache', erased: { tokens: 1 } },
@@ -305,7 +311,7 @@ it('a process that was taken for dead erases nothing of a tenant that may have s
     expect(before).toHaveLength(1);
     const revoke = () => Promise.reject(new Error('nothing is revoked'));
     const erasure = createErasure({ ledger, erasers: [], leases: createTenantLeases(ledger, clock), clock });
-    const recipients = createRecipients({ ledger, sealer: testSealer, keepDays: 1, clock, log });
+    const recipients = createRecipients({ ledger, sealer: testSealer, keepDays: 1, clock });
     for (const late of [
       () => auditEraser(ledger).erase(subject, lock),
       () => createRevocationEraser(ledger, { revoke }).erase(subject, lock),

@@ -49,6 +49,7 @@ describe('the ledger', () => {
       '0005-silence',
       '0006-fences',
       '0007-settings',
+      '0008-retention',
     ]);
   });
 

@@ -68,7 +68,7 @@ export const createOwnService = async (
     log: pino({ level: 'silent' }),
     keepQuota,
   };
-  const use = createUsageCounter(counted, { hourDays: 35, keptDays: 1100 });
+  const use = createUsageCounter(counted);
   const dispatch = createDispatch({
     operations,
     handlers: createHandlers({ ...deps, ...overrides, ids: { uuid: randomUUID } }),

@@ -147,7 +147,7 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
     openAssistant: assistantOpener({ ...config, limiters: shared.limiters, clock, log }),
     openRenderer: async () => ({ render: drawing, close: async () => {} }),
     findTheme: () => null,
-    usageTimes: { hourDays: 35, keptDays: 1100 },
+    times: { hourDays: 35, usageDays: 1100, tokensDays: 7, deliveriesDays: 90 },
     warmUpTimes: { at: null, timezone: 'UTC', questions: 0, questionsPerTenant: 1 },
     operated: {
       ...{ running: createRunningWork(clock), live: () => ({ sources: [], cache: null }), commonClock: clock },
@@ -158,7 +158,8 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
   const embeds = await embedMetrics(service, seeded.boards);
   const gateway = await openGateway({
     issuers: [{ issuer, algorithms: ['HS256'], keys: fixedKeys([secretKey(secret)]), clockToleranceSeconds: 0 }],
-    ...{ cookieName: null, allowedOrigins: [], publicOrigin: null, policyPath, database, explanationDays: 1 },
+    ...{ cookieName: null, allowedOrigins: [], publicOrigin: null, policyPath, database },
+    times: { archive: null, explanationsDays: 1, deliveriesDays: 90, sessionsDays: 30 },
     ...{ gatewayToken: credentials.gatewayToken, cache: shared.gateway.cache, clock, log },
     upstream: createOwnService(service, { apiKey: null, keyRing: credentials.keyRing }),
     serviceUrl: 'http://service.test',

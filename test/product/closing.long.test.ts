@@ -44,7 +44,7 @@ const prepare = async (policy: object) => {
     allowedOrigins: [],
     policyPath,
     database,
-    explanationDays: 1,
+    times: { archive: null, explanationsDays: 1, deliveriesDays: 90, sessionsDays: 30 },
     gatewayToken,
     upstream: {
       transport: createScriptedUpstream().transport,

@@ -132,6 +132,13 @@ describe.skipIf(!hasServer)('the doctor', () => {
     expect(ofArea(findings, 'work')).toContainEqual(
       expect.stringMatching(/^fault: 1 of erasure wait, the oldest for 14\d\d minutes/),
     );
+    expect(ofArea(findings, 'retention')).toEqual(['good: what is old enough is deleted']);
+    await on(server, (database) =>
+      sql`update guestlist_gateway.retention set swept_at = now() - interval '3 days'`.execute(database.connect()),
+    );
+    expect(ofArea((await doctor([], env)).findings, 'retention')).toEqual([
+      "warning: for 2 days, no sweep of the gateway's ledger went through everything",
+    ]);
     await on(server, (database) =>
       sql`delete from guestlist.kysely_migration where name = (select max(name) from guestlist.kysely_migration)`.execute(
         database.connect(),

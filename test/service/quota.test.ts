@@ -33,7 +33,7 @@ describe.each(backings)('on %s', (backing) => {
     const { store, deps } = service;
     const clock = { now: () => new Date(at.ms) };
     const parts = { store, clock, ids: { uuid: randomUUID }, tag: deps.tag, log: pino({ level: 'silent' }), keepQuota };
-    return createUsageCounter(parts, { hourDays: 35, keptDays: 1100 });
+    return createUsageCounter(parts);
   };
   const newTenant = (): UsedBy => {
     tenants += 1;

@@ -12,9 +12,9 @@ import { createOwnService, type OwnService } from '../gateway/own-service.js';
 import { dump } from '../suites/dump.js';
 import type { Backing } from '../suites/metadata.js';
 import { isPostgresThere } from '../suites/postgres.js';
+import { noDays, sweepKind } from '../suites/sweep.js';
 
 const silent = pino({ level: 'silent' });
-const times = { hourDays: 35, keptDays: 1100 };
 const year: UsageQuestion = {
   from: new Date('2023-01-01'),
   to: new Date('2025-01-01'),
@@ -205,9 +205,10 @@ describe.each(backings)('on %s', (backing) => {
       '2020-01-01T01:00Z',
     ];
     await service.store.usage.add({ writer, number: 1, sums: sums.map(at) });
-    const limits = { days: new Date('2023-07-01'), end: new Date('2023-01-01') };
-    await service.store.usage.age(limits);
-    await service.store.usage.age(limits);
+    const now = new Date('2024-01-01');
+    const retention = service.store.retention.of({ ...noDays, hourDays: 184, usageDays: 365 });
+    await sweepKind(retention, 'usage', now);
+    await sweepKind(retention, 'usage', now);
     const rows = await stored({ dataAppId: 'aged', step: 'hour', from: new Date('2019-01-01') });
     expect(rows.map((row) => [row.at?.toISOString(), row.mints])).toEqual([
       ['2023-06-01T00:00:00.000Z', 3],
@@ -236,7 +237,7 @@ describe.each(backings)('on %s', (backing) => {
       log: silent,
       keepQuota,
     };
-    const { add, stored: flush } = createUsageCounter(parts, times);
+    const { add, stored: flush } = createUsageCounter(parts);
     const of = { dataAppId: 'lossy', clientId: 'c', userIdentifier: null, dashboardId: null, metricId: null };
     add(of, { mints: 1 });
     await flush();
@@ -264,7 +265,7 @@ describe.each(backings)('on %s', (backing) => {
       log: silent,
       keepQuota,
     };
-    const { add, stored: flush } = createUsageCounter(parts, times);
+    const { add, stored: flush } = createUsageCounter(parts);
     const one = async (user: number) => {
       add(
         { dataAppId: 'd', clientId: 'c', userIdentifier: `${user}`, dashboardId: null, metricId: null },

@@ -347,10 +347,14 @@ test('every command answers what it declares, and nothing else', async () => {
   await run('operator-key-list');
   await run('operator-key-end', { name: 'helper' });
 
+  const { id: held } = await run('hold-add', { clientId: 'acme', reason: 'a test' });
+  await run('hold-list');
+  await run('hold-remove', { id: held, reason: 'a test' });
+
   await run('tenant-delete', { clientId: 'globex' });
   await run('erasure-report', { clientId: 'globex' });
   for (const name of ['revoke', 'unrevoke']) await run(name, { by: 'tenant', tenant: 'acme', reason: 'a test' });
-  await run('audit-verify');
+  for (const name of ['audit-verify', 'audit-archive-keys']) await run(name);
   await run('audit-search', { words: ['mint'] });
   const { lines } = await run('audit-export', { kind: 'mint', names: true });
   const { requestId } = JSON.parse(lines[0]);

@@ -10,6 +10,7 @@ import type { Store } from '../../src/service/store/store.js';
 import type { Tables } from '../../src/service/store/tables.js';
 import { testSealer } from './sealer.js';
 import { dashboardSample, insertOrganization, moment } from './store-samples.js';
+import { noDays, sweepKind } from './sweep.js';
 
 export const later = (ms: number): Date => new Date(moment.getTime() + ms);
 
@@ -227,7 +228,7 @@ const settle = async (store: Store): Promise<void> => {
       });
     }
   }
-  await store.deliveries.purge(later(-1e8));
+  await sweepKind(store.retention.of(noDays), 'deliveries', later(-1e8));
 };
 
 const ledgerTests = (store: () => Store): void => {
@@ -356,7 +357,7 @@ const ledgerTests = (store: () => Store): void => {
     const missed = dueSample({ state: 'skipped', reason: 'missed' });
     const open = dueSample({ moment: later(1) });
     await store().deliveries.insert(schedule, [missed, open], moment);
-    await store().deliveries.purge(later(1));
+    await sweepKind(store().retention.of(noDays), 'deliveries', later(1));
     expect((await store().deliveries.list(schedule.id, 10)).map(({ id }) => id)).toEqual([open.id]);
   });
 };

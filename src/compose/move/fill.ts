@@ -99,7 +99,9 @@ const assertCopied = async (source: RowSource, target: Transaction<unknown>, say
 export const verifyCopiedAudit = async (target: End['db'], parts: readonly Part[], say: Say) => {
   if (!parts.some(({ schema }) => schema === ledgerSchema)) return null;
   say('verifying the audit');
-  return verifyAudit({ db: (target as unknown as Transaction<LedgerTables>).withSchema(ledgerSchema) });
+  return verifyAudit({ db: (target as unknown as Transaction<LedgerTables>).withSchema(ledgerSchema) }, undefined, {
+    verifier: 'copied',
+  });
 };
 
 /**

@@ -120,7 +120,7 @@ const rotate = async (end: WritableEnd, config: Configured, request: RotateReque
   return rotateStopped(end, other ?? randomBytes(32), keep);
 };
 
-/** When the encryption key was last rotated; else when the first entry of the audit was written. */
+/** When the encryption key was last rotated; else when the first entry of the audit was written, also one that was archived. */
 const findKeyTime = async (ledger: Kysely<LedgerTables>): Promise<Date | null> => {
   const row = await ledger
     .selectFrom('audit_events')
@@ -130,7 +130,11 @@ const findKeyTime = async (ledger: Kysely<LedgerTables>): Promise<Date | null> =
         and content::jsonb -> 'detail' ->> 'step' in ('resealed', 'stopped'))`.as('rotated'),
     )
     .executeTakeFirst();
-  return row?.rotated ?? row?.first ?? null;
+  const archived = await ledger
+    .selectFrom('audit_segments')
+    .select(({ fn }) => [fn.min('began_at').as('first')])
+    .executeTakeFirst();
+  return row?.rotated ?? archived?.first ?? row?.first ?? null;
 };
 
 const overlap =

@@ -1,6 +1,6 @@
 /** Appends to the audit chain: one transaction for all waiting events, in one order for all replicas. */
 import { randomBytes } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Ledger, LedgerTables } from '../ledger/ledger.js';
 import type { AuditEvent } from './audit.js';
 import { type AuditContent, type ChainHead, entryOf } from './chain.js';
@@ -180,15 +180,4 @@ export const eraseFromAudit = async (
   const keys = await db.deleteFrom('tenant_keys').where('tenant_ref', '=', tenantRef).executeTakeFirst();
   const explanations = await db.deleteFrom('audit_explanations').where('tenant_ref', '=', tenantRef).executeTakeFirst();
   return { keys: Number(keys.numDeletedRows), explanations: Number(explanations.numDeletedRows) };
-};
-
-/**
- * Deletes explanations older than `before`. Keeps the policy texts that they refer to, since there are few. Returns the
- * number of deleted rows.
- */
-export const forgetExplanations = async (ledger: Ledger, before: Date): Promise<number> => {
-  const { rows } = await sql<{ count: string }>`with gone as (
-    delete from guestlist_gateway.audit_explanations where at < ${before} returning 1
-  ) select count(*)::text as count from gone`.execute(ledger.db);
-  return Number(rows[0]?.count ?? 0);
 };

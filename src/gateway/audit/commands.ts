@@ -1,8 +1,9 @@
 /** The operators' commands for the audit. */
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { type ArchiveKeys, pemOf } from '../../platform/keys/archive-keys.js';
 import { breathe } from '../../platform/work/breathe.js';
-import { type AdminCommand, adminCommand, declareCommand, readBy } from '../common/admin-command.js';
+import { type AdminCommand, adminCommand, declareCommand, noInput, readBy } from '../common/admin-command.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
@@ -44,9 +45,28 @@ export const readExplanation = declareCommand(
   { title: 'Explain a request', description: 'Reads what was decided for an earlier request.' },
 );
 
-/** `audit-verify`, `audit-export`, `audit-search` and `request-explanation`. */
-export const auditCommands = (ledger: Ledger): readonly AdminCommand[] => [
-  adminCommand(verifyAuditCommand, (input) => verifyAudit(ledger, input.head)),
+export const listArchiveKeys = declareCommand(
+  'audit-archive-keys',
+  noInput,
+  z.object({
+    keys: z.array(z.object({ id: z.string(), signs: z.boolean(), pem: z.string() })),
+  }),
+  { reads: 'definitions', isChange: false },
+);
+
+/** The public keys of archived segments, the one that signs first. */
+const publicKeysOf = ({ id: own, verifier }: ArchiveKeys) =>
+  [...verifier].map(([id, key]) => ({ id, signs: id === own, pem: pemOf(key) }));
+
+/**
+ * `audit-verify`, `audit-export`, `audit-search`, `request-explanation` and `audit-archive-keys`. Null keys: this gateway
+ * has none, and no segment of its audit can be verified.
+ */
+export const auditCommands = (ledger: Ledger, keys: ArchiveKeys | null): readonly AdminCommand[] => [
+  adminCommand(verifyAuditCommand, (input) =>
+    verifyAudit(ledger, input.head, keys === null ? {} : { verifier: keys.verifier }),
+  ),
+  adminCommand(listArchiveKeys, async () => ({ keys: keys === null ? [] : publicKeysOf(keys) })),
   adminCommand(exportAuditCommand, (input) => exportAudit(ledger, input)),
   adminCommand(searchAudit, (input) => findInAudit(ledger, input)),
   adminCommand(readExplanation, ({ requestId }) => loadExplanation(ledger, requestId)),

@@ -1,8 +1,10 @@
 /** Reads the audit: verifies that the chain is complete and unmodified, exports entries, and loads a request's decision. */
 
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from '../../model/refusal.js';
 import type { Unchanging } from '../../platform/http/interface/callable.js';
+import type { ArchiveVerifier } from '../../platform/keys/archive-keys.js';
 import { type Breathe, breathe as ofThisProcess } from '../../platform/work/breathe.js';
 import { written } from '../common/admin-command.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -10,6 +12,7 @@ import { explanationKeyOf } from './append.js';
 import { type AuditKind, auditKinds, type Explanation } from './audit.js';
 import { type AuditEntry, assertAnchor, ChainFault, type ChainHead, follow, genesisHash, lineOf } from './chain.js';
 import { type Pseudonyms, pseudonymsOf } from './pseudonyms.js';
+import { openAnchor, readAnchor, type SegmentAnchor } from './segment.js';
 
 /** Maximum number of entries in one page of an export. */
 const pageSize = 1000;
@@ -30,8 +33,10 @@ const page = async ({ db }: Pick<Ledger, 'db'>, after: number, limit: number): P
 };
 
 export const verification = z.object({
-  /** Number of entries that were checked. */
+  /** Number of entries that were checked after the archived ones. */
   entries: z.number(),
+  /** Number of entries at the chain's beginning that were archived. */
+  archived: z.number(),
   head: z.object({ seq: z.number(), hash: z.string() }),
   /** Null if the chain is complete and unmodified. */
   fault: z.object({ seq: z.number(), message: z.string() }).nullable(),
@@ -41,28 +46,93 @@ export type Verification = z.output<typeof verification>;
 /**
  * Throws ChainFault unless the chain ends at its stored head and contains `anchor`, a head that was stored elsewhere.
  */
-const assertEnd = (head: ChainHead, stored: ChainHead, anchor: ChainHead | undefined, anchorHash: string | null) => {
+const assertEnd = (
+  head: ChainHead,
+  { stored, archived }: { readonly stored: ChainHead; readonly archived: number },
+  anchor: ChainHead | undefined,
+  anchorHash: string | null,
+) => {
   if (head.seq < stored.seq)
     throw new ChainFault(head.seq + 1, `the last ${stored.seq - head.seq} entries are missing`);
   if (head.hash !== stored.hash) throw new ChainFault(head.seq, 'the head does not match the last entry');
-  if (anchor !== undefined) assertAnchor(anchor, anchorHash);
+  if (anchor === undefined) return;
+  if (anchorHash === null && anchor.seq <= archived)
+    throw new ChainFault(anchor.seq, `entry ${anchor.seq} was archived: verify its segment against this head (--file)`);
+  assertAnchor(anchor, anchorHash);
 };
 
-/**
- * Verifies the whole chain, in slices. `anchor` is a head that was stored elsewhere: the log contains some, and every
- * export ends with one.
- */
-export const verifyAudit = async (
+/** Throws ChainFault unless the entries of the segment that are still here are those that its archive has. */
+const assertKept = async (ledger: Pick<Ledger, 'db'>, { first, last, kept }: SegmentAnchor, breathe: Breathe) => {
+  const hashes = new Map(kept);
+  for (let after = first - 1; after < last; ) {
+    const rows = (await page(ledger, after, Math.min(sliceSize, last - after))).filter(({ seq }) => seq <= last);
+    await breathe();
+    for (const row of rows) {
+      if (hashes.get(row.seq) === row.hash && hash('sha256', row.content, 'hex') === row.hash) continue;
+      throw new ChainFault(row.seq, `entry ${row.seq} was changed: it is not the one that was archived`);
+    }
+    after = rows.at(-1)?.seq ?? last;
+  }
+};
+
+/** The hash of the chain at the anchor, as far as archived entries tell. Null: they do not. */
+const hashAt = ({ prev, first, last, hash: lastHash, kept }: SegmentAnchor, { seq }: ChainHead): string | null => {
+  if (seq === first - 1) return prev;
+  return seq === last ? lastHash : (new Map(kept).get(seq) ?? null);
+};
+
+type Walked = { readonly head: ChainHead; readonly anchorHash: string | null };
+const genesis: ChainHead = { seq: 0, hash: genesisHash };
+
+/** Verifies the records of archived entries, and returns the head after them. */
+const walkArchived = async (
   ledger: Pick<Ledger, 'db'>,
-  anchor?: ChainHead,
-  breathe: Breathe = ofThisProcess,
+  anchor: ChainHead | undefined,
+  { verifier, breathe }: Required<VerifyOptions>,
+): Promise<Walked> => {
+  let head = genesis;
+  let anchorHash: string | null = null;
+  const stored = ledger.db.selectFrom('audit_segments').select('anchor').where('anchor', 'is not', null);
+  for (;;) {
+    const row = await stored.where('last_seq', '>', head.seq).orderBy('first_seq').limit(1).executeTakeFirst();
+    if (row?.anchor == null) break;
+    const segment = verifier === 'copied' ? readAnchor(row.anchor) : openAnchor(row.anchor, verifier);
+    if (segment.first !== head.seq + 1 || segment.prev !== head.hash)
+      throw new ChainFault(
+        head.seq + 1,
+        `the record of the archived entries ${segment.first} to ${segment.last} does not follow the one before it`,
+      );
+    await assertKept(ledger, segment, breathe);
+    if (anchor !== undefined) anchorHash ??= hashAt(segment, anchor);
+    head = { seq: segment.last, hash: segment.hash };
+  }
+  return { head, anchorHash };
+};
+
+export type VerifyOptions = {
+  /** The public keys of archived segments. `copied`: a copy of a database that was verified; signatures are not checked. */
+  readonly verifier?: ArchiveVerifier | 'copied';
+  readonly breathe?: Breathe;
+};
+
+const verifyOnce = async (
+  ledger: Pick<Ledger, 'db'>,
+  anchor: ChainHead | undefined,
+  { verifier, breathe }: Required<VerifyOptions>,
 ): Promise<Verification> => {
   // Read before the entries, so that entries appended meanwhile are not a fault.
   const stored = await ledger.db.selectFrom('audit_head').select(['seq', 'hash']).executeTakeFirst();
   const end = { seq: Number(stored?.seq ?? 0), hash: stored?.hash ?? '' };
-  let head: ChainHead = { seq: 0, hash: genesisHash };
-  let anchorHash = anchor?.seq === 0 ? genesisHash : null;
+  let base = genesis;
+  let head = genesis;
+  const state = (fault: Verification['fault']): Verification => ({
+    ...{ entries: head.seq - base.seq, archived: base.seq, head, fault },
+  });
   try {
+    const archived = await walkArchived(ledger, anchor, { verifier, breathe });
+    base = archived.head;
+    head = base;
+    let anchorHash = anchor?.seq === 0 ? genesisHash : archived.anchorHash;
     while (head.seq < end.seq) {
       const rows = await page(ledger, head.seq, Math.min(sliceSize, end.seq - head.seq));
       if (rows.length === 0) break;
@@ -72,11 +142,33 @@ export const verifyAudit = async (
         if (head.seq === anchor?.seq) anchorHash = head.hash;
       }
     }
-    assertEnd(head, end, anchor, anchorHash);
-    return { entries: head.seq, head, fault: null };
+    assertEnd(head, { stored: end, archived: base.seq }, anchor, anchorHash);
+    return state(null);
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error;
-    return { entries: head.seq, head, fault: { seq: error.seq, message: error.message } };
+    return state({ seq: error.seq, message: error.message });
+  }
+};
+
+const countArchived = async ({ db }: Pick<Ledger, 'db'>): Promise<number> => {
+  const archived = db.selectFrom('audit_segments').where('anchor', 'is not', null);
+  const row = await archived.select(({ fn }) => fn.max('last_seq').as('last')).executeTakeFirst();
+  return Number(row?.last ?? 0);
+};
+
+/**
+ * Verifies the whole chain, in slices, from the end of its archived entries. `anchor` is a head that was stored elsewhere:
+ * the log contains some, and every export ends with one. Begins again if entries are archived meanwhile.
+ */
+export const verifyAudit = async (
+  ledger: Pick<Ledger, 'db'>,
+  anchor?: ChainHead,
+  { verifier = new Map(), breathe = ofThisProcess }: VerifyOptions = {},
+): Promise<Verification> => {
+  for (;;) {
+    const before = await countArchived(ledger);
+    const verified = await verifyOnce(ledger, anchor, { verifier, breathe });
+    if (verified.fault === null || (await countArchived(ledger)) === before) return verified;
   }
 };
 

@@ -15,12 +15,6 @@ export type Deliveries = {
 };
 export type Once<T> = { readonly answer: T; readonly isReplay: boolean };
 
-/**
- * How long a delivery is stored, in milliseconds. Senders stop retrying long before that. A later delivery counts as
- * new, which is safe, since an event may be applied twice.
- */
-const keptForMs = 90 * 24 * 60 * 60 * 1000;
-
 export const createDeliveries = ({ db, refOf }: Ledger, clock: Clock): Deliveries => {
   const receive = async (deliveryRef: string, bodyRef: string) => {
     await db
@@ -41,14 +35,11 @@ export const createDeliveries = ({ db, refOf }: Ledger, clock: Clock): Deliverie
     );
   };
   const finish = async (deliveryRef: string, answer: object): Promise<void> => {
-    const now = clock.now();
     await db
       .updateTable('hook_deliveries')
-      .set({ done_at: now, answer: JSON.stringify(answer) })
+      .set({ done_at: clock.now(), answer: JSON.stringify(answer) })
       .where('delivery_ref', '=', deliveryRef)
       .execute();
-    const oldest = new Date(now.getTime() - keptForMs);
-    await db.deleteFrom('hook_deliveries').where('received_at', '<', oldest).execute();
   };
   return {
     once: async <T extends object>(id: string, content: string, work: () => Promise<T>) => {

@@ -259,6 +259,51 @@ const fences = ['create sequence guestlist_gateway.fences'];
 /** The version of the content alone, without the settings of the policy. Null: the version is that of the content. */
 const settings = ['alter table guestlist_gateway.template_versions add column content_version text collate "C"'];
 
+/**
+ * Holds, and what is deleted once it is old enough. A segment of the audit is first planned, then written to a file, and
+ * then signed here and deleted: `anchor` is null until then. The trigger lets nothing else be deleted.
+ */
+const retention = [
+  `create table guestlist_gateway.retention (
+    is_only boolean primary key default true check (is_only),
+    swept_at timestamptz not null default now(),
+    holds_version bigint not null default 0,
+    told_version bigint not null default 0
+  )`,
+  'insert into guestlist_gateway.retention default values',
+  `create table guestlist_gateway.holds (
+    id text primary key,
+    tenant_ref text collate "C",
+    client_id text collate "C",
+    reason text not null,
+    placed_by text,
+    placed_at timestamptz not null
+  )`,
+  'create index holds_of_tenant on guestlist_gateway.holds (tenant_ref)',
+  `create table guestlist_gateway.audit_segments (
+    first_seq bigint primary key,
+    last_seq bigint not null unique,
+    began_at timestamptz not null,
+    prev text not null,
+    hash text,
+    anchor text
+  )`,
+  `create function guestlist_gateway.refuse_unarchived() returns trigger language plpgsql as $$
+    begin
+      if exists (
+        select from guestlist_gateway.audit_segments
+        where old.seq between first_seq and last_seq and anchor is not null
+      ) then return old; end if;
+      raise exception 'the audit is append-only';
+    end
+  $$`,
+  'drop trigger audit_events_append_only on guestlist_gateway.audit_events',
+  `create trigger audit_events_append_only before update on guestlist_gateway.audit_events
+    for each row execute function guestlist_gateway.refuse_change()`,
+  `create trigger audit_events_archived_first before delete on guestlist_gateway.audit_events
+    for each row execute function guestlist_gateway.refuse_unarchived()`,
+];
+
 /** The migrations, in order of their names. */
 export const ledgerMigrations: Migrations = {
   '0001-ledger': statementsOf([...tenants, ...revocation, ...dashboards, ...rollouts, ...hooks, ...audit, ...leases]),
@@ -268,4 +313,5 @@ export const ledgerMigrations: Migrations = {
   '0005-silence': statementsOf(silence),
   '0006-fences': statementsOf(fences),
   '0007-settings': statementsOf(settings),
+  '0008-retention': statementsOf(retention),
 };

@@ -127,6 +127,37 @@ export type LedgerTables = RolloutTables & {
   };
   /** One row: sequence number and hash of the last entry. */
   readonly audit_head: { id: Generated<number>; seq: Seq; hash: string };
+  /** Segments of the audit that were archived, or will be. Together they are the chain's beginning, without a gap. */
+  readonly audit_segments: {
+    first_seq: Seq;
+    last_seq: Seq;
+    /** The time of its first entry. */
+    began_at: Date;
+    /** The hash before its first entry. */
+    prev: string;
+    /** The hash of its last entry. Null: its file may not be written yet, and its entries are all here. */
+    hash: string | null;
+    /** What was archived, signed (audit/segment.ts). Null together with `hash`. */
+    anchor: string | null;
+  };
+  /** One row, which a sweep locks. `holds_version` rises with each change of the holds; `told_version`: the service has that one. */
+  readonly retention: {
+    is_only: Generated<boolean>;
+    swept_at: ColumnType<Date, Date | undefined, Date>;
+    holds_version: ColumnType<string, never, RawBuilder<string>>;
+    told_version: ColumnType<string, never, string>;
+  };
+  readonly holds: {
+    id: string;
+    /** Null: all tenants, and what belongs to none. */
+    tenant_ref: string | null;
+    /** Null: all tenants, or the tenant was erased. */
+    client_id: string | null;
+    reason: string;
+    /** As the audit names people. */
+    placed_by: string | null;
+    placed_at: Date;
+  };
   /** A key of 32 bytes in base64 for each tenant. The key for events without a tenant has an empty reference. */
   readonly tenant_keys: { tenant_ref: string; pseudonym: string; key: string };
   /** The input of one decision, encrypted with the tenant's key. `request_id` is made by explanationKeyOf (audit/append.ts). */

@@ -18,6 +18,7 @@ import {
 } from '../../service/dashboards/contract/content.js';
 import { deleteDashboard, exportEmbed, importDashboard } from '../../service/dashboards/contract/dashboards.js';
 import { eraseClient } from '../../service/data-apps/contract/client-erasure.js';
+import { holdClients } from '../../service/data-apps/contract/client-holds.js';
 import { listDatamartColumns } from '../../service/datamarts/contract/columns.js';
 import { listTenantNames } from '../../service/datamarts/contract/tenant-names.js';
 import { listEmbeds } from '../../service/embeds/contract/embeds.js';
@@ -63,6 +64,11 @@ const capabilityTable: Readonly<Record<Capability, Entry>> = {
     parameter: 'fence',
     does: 'refuse an erasure that another process has taken over',
     reason: 'The interface has no operation that erases a client.',
+  },
+  'hold-clients': {
+    operation: holdClients,
+    does: 'keep what is of a client beyond its time',
+    reason: 'The interface says nothing of how long a service keeps something.',
   },
   'list-guest-tokens': {
     operation: listGuestTokens,

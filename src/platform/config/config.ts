@@ -129,6 +129,17 @@ const portFaults = (checked: Settings | undefined) =>
       )
     : [];
 
+/** Entries of the audit are deleted only once they are archived, and explanations are found by their entries. */
+const retentionFaults = (checked: Settings | undefined) => {
+  const { auditDays = null, archiveFolder = null, explanationsDays = 0 } = checked?.retention ?? {};
+  if (auditDays === null) return [];
+  const noFolder =
+    'needs a folder: the audit is archived before it is deleted. Add retention.archiveFolder, such as ./audit-archive, or set auditDays to null';
+  const tooFew = `must be at least retention.explanationsDays (${explanationsDays}): an explanation is found by its entry`;
+  const faults = [...(archiveFolder === null ? [noFolder] : []), ...(auditDays < explanationsDays ? [tooFew] : [])];
+  return faults.map((mend) => ({ path: 'retention.auditDays', mend }));
+};
+
 /** Reports need all of these, so that a setting that is half done does not look like one that works. */
 const mailFaults = (source: Source, checked: Settings | undefined, smtpUrl: string | null): readonly ConfigFault[] => {
   if (checked === undefined || checked.mail.from === null) return [];
@@ -193,7 +204,11 @@ const needsOf = (
   return {
     session: parts.has('issuers') && !isDemo && !known.listsIssuers,
     serviceUrl: runsGateway && !runsService && serviceUrl === null,
-    encryptionKey: parts.has('sealing') && isProduction && (settings?.databaseUrl ?? null) !== null,
+    // It signs the archive of the audit too, and replicas must sign with the same.
+    encryptionKey:
+      (parts.has('sealing') || (runsGateway && (settings?.retention.auditDays ?? null) !== null)) &&
+      isProduction &&
+      (settings?.databaseUrl ?? null) !== null,
     apiKey: runsGateway && (!runsService || serviceUrl !== null),
     strongSecrets: isProduction,
   };
@@ -270,8 +285,8 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const needs = needsOf(settings, parts, { isProduction, isDemo, listsIssuers: listsIssuers(tree) });
   const faults = [
     ...fileFaults,
-    ...[...issuerFaults, ...portFaults(settings), ...loaded.faults, ...hooks.faults].map((fault) =>
-      inFile(source, fault),
+    ...[...issuerFaults, ...portFaults(settings), ...retentionFaults(settings), ...loaded.faults, ...hooks.faults].map(
+      (fault) => inFile(source, fault),
     ),
     ...(parts.has('mail') ? mailFaults(source, settings, secrets.smtpUrl) : []),
     ...environmentFaults(secrets, needs),

@@ -424,6 +424,28 @@ const policyMayRead = section(
   },
 );
 
+const retention = section('how long something is kept; `guestlist hold` keeps what is of a tenant for longer', {
+  auditDays: whole(1, 36_500)
+    .nullable()
+    .default(null)
+    .describe(
+      'days after which entries of the audit are archived in archiveFolder, signed, and deleted here; null: never',
+    ),
+  archiveFolder: optionalText.describe(
+    'folder of archived entries of the audit, which all replicas share; needed with auditDays',
+  ),
+  explanationsDays: whole(1, 3650)
+    .default(30)
+    .describe('days for which the input of a decision is kept, sealed, for `policy explain --request`'),
+  deliveriesDays: whole(1, 3650)
+    .default(90)
+    .describe('days for which deliveries of reports and answers to webhooks are kept after their end'),
+  tokensDays: whole(0, 3650)
+    .default(7)
+    .describe('days for which guest tokens are kept after they expired; their callers learn that they expired'),
+  usageDays: whole(31, 36_500).default(1100).describe('days after which sums of what was used are deleted'),
+});
+
 const gateway = section('the gateway: sessions, policy, and its upstream', {
   deploymentId: z
     .string()
@@ -453,11 +475,6 @@ const gateway = section('the gateway: sessions, policy, and its upstream', {
     ),
   session,
   upstream,
-  audit: section('the audit of the gateway', {
-    explanationDays: whole(1, 3650)
-      .default(30)
-      .describe('days for which the input of a decision is kept, sealed, for `policy explain --request`'),
-  }),
   hooks: section('hooks of the host application, off without GUESTLIST_HOOK_SECRETS, and of providers', {
     toleranceSeconds: whole(1, 3600).default(300).describe("how much the sender's clock may differ"),
     providers: hookProvidersSetting.describe(
@@ -527,8 +544,8 @@ export const settingsSchema = z.strictObject({
   limits,
   usage: section('what is counted of the use of this installation, by hour and tenant', {
     hourDays: whole(1, 3650).default(35).describe('days after which the sums of hours become sums of days'),
-    keptDays: whole(31, 36_500).default(1100).describe('days after which sums are deleted'),
   }),
+  retention,
   mcp,
   gateway,
 });

@@ -3,8 +3,8 @@ import { link, mkdir, open, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { fileFault } from './file-faults.js';
 
-/** Flushes the entry of a new file. */
-const flushFolder = async (folder: string): Promise<void> => {
+/** Flushes the entries of new files. */
+export const flushFolder = async (folder: string): Promise<void> => {
   const opened = await open(folder, 'r');
   try {
     await opened.sync();
@@ -18,11 +18,16 @@ const isSystemError = (error: unknown): boolean =>
 
 /**
  * Writes a new file that only its owner can read: first under another name, flushed, then under its own. Throws, and
- * leaves nothing behind, if the path exists, if the disk does not take the file, or if the stream fails.
+ * leaves nothing behind, if the path exists, if the disk does not take the file, or if the stream fails. `by` tells
+ * writers of one file apart, where they are not all of this machine.
  */
-export const writeWhole = async (path: string, content: AsyncIterable<Buffer>): Promise<void> => {
+export const writeWhole = async (
+  path: string,
+  content: AsyncIterable<Buffer>,
+  by: string = String(process.pid),
+): Promise<void> => {
   const file = resolve(path);
-  const draft = `${file}.${process.pid}.part`;
+  const draft = `${file}.${by}.part`;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const opened = await open(draft, 'w', 0o600);

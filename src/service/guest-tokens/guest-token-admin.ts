@@ -66,15 +66,3 @@ export const revokeGuestTokens =
       await engine.forgetClient(dataAppId, revocation.clientId);
     return { revoked };
   };
-
-/**
- * How long expired tokens stay stored, in milliseconds. Until then, their callers get TOKEN_EXPIRED instead of
- * AUTHENTICATION_ERROR.
- */
-const keptAfterExpiryInMs = 7 * 24 * 60 * 60 * 1000;
-
-/** Removes tokens that expired more than seven days ago. */
-export const purgeGuestTokens =
-  ({ store, clock }: Deps) =>
-  (): Promise<number> =>
-    store.guestTokens.purge(new Date(clock.now().getTime() - keptAfterExpiryInMs));

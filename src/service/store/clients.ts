@@ -167,7 +167,7 @@ const erase = async (
       where schedules.id = schedule_id and schedules.data_app_id = ${dataAppId} and schedules.client_id = ''
         and starts_with(recipient, ${tenantRecipient(clientId, '').slice(0, -2)})`.execute(db);
   }
-  for (const table of ['report_addresses', 'revocation_epochs'] as const) {
+  for (const table of ['report_addresses', 'revocation_epochs', 'client_holds'] as const) {
     await db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId).execute();
   }
   await forgetUsageOf(db, dataAppId, clientId, digestOf(clientId));

@@ -401,14 +401,6 @@ export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer) => ({
     const rows = clientId === undefined ? all : all.where('client_id', '=', clientId);
     return (await rows.orderBy('moment', 'desc').orderBy('id').limit(limit).execute()).map(deliveryOf);
   },
-  /** Deletes deliveries that ended before this time. Returns how many. */
-  purge: async (before: Date) => {
-    const old = db
-      .deleteFrom('deliveries')
-      .where('state', 'not in', ['due', 'sending'])
-      .where('finished_at', '<', before);
-    return Number((await old.executeTakeFirst()).numDeletedRows);
-  },
 });
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;

@@ -94,8 +94,6 @@ const createFind = <Name extends 'hash' | 'id'>(db: Kysely<Tables>, name: Name) 
 
 const contentRevision = () => sql<ContentRevision>`(select revision::text from guestlist.content_revision)`;
 
-const purgeSize = 10_000;
-
 /** The tokens that are neither revoked nor erased. */
 const goodTokens = (db: Kysely<Tables>) => db.selectFrom('guest_tokens').where('epoch', '=', sumOfEpochs());
 
@@ -163,8 +161,6 @@ export const createGuestTokenStore = (db: Kysely<Tables>) => {
     listLive: (of: LiveTokens, wanted: Page | null) => listLive(db, of, wanted),
     /** Revokes the tokens, including those of mints in progress. Returns how many were valid at `now`. */
     revoke: (dataAppId: string, which: Revocation, now: Date) => revokeGuestTokens(db, dataAppId, which, now),
-    /** Deletes tokens that expired before `before`, at most ten thousand. Returns how many. */
-    purge: (before: Date) => purge(db, before),
   };
 };
 
@@ -214,19 +210,6 @@ const areEmbedsHeld = async (db: Kysely<Tables>, dataAppId: string, embedIds: re
     .forKeyShare()
     .execute();
   return there.length === named.length;
-};
-
-const purge = async (db: Kysely<Tables>, before: Date): Promise<number> => {
-  const expired = db
-    .selectFrom('guest_tokens')
-    .select('id')
-    .where('expires_at', '<', before)
-    .orderBy('expires_at')
-    .limit(purgeSize)
-    .forUpdate()
-    .skipLocked();
-  const { numDeletedRows } = await db.deleteFrom('guest_tokens').where('id', 'in', expired).executeTakeFirst();
-  return Number(numDeletedRows);
 };
 
 const maxTokens = 10_000;

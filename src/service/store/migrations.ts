@@ -26,6 +26,7 @@ import { rollups } from './migrations/0019-rollups.js';
 import { usage } from './migrations/0020-usage.js';
 import { staleAnswers } from './migrations/0021-stale-answers.js';
 import { running } from './migrations/0022-running.js';
+import { retention } from './migrations/0023-retention.js';
 import { schemaName, type Tables } from './tables.js';
 
 /** All migrations, in order. */
@@ -51,6 +52,7 @@ export const migrations: Migrations = {
   '0020-usage': usage,
   '0021-stale-answers': staleAnswers,
   '0022-running': running,
+  '0023-retention': retention,
 };
 
 /** Throws if the metadata database does not accept writes. */

@@ -25,6 +25,7 @@ import { canaryContext } from './key-canary.js';
 import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
 import { createReportAddressStore } from './report-addresses.js';
+import { createRetentionStore } from './retention.js';
 import { createRunningStore } from './running.js';
 import { createScheduleStore, recipientsContext, stateContext } from './schedules.js';
 import { createSearchStore } from './search.js';
@@ -99,6 +100,7 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer) => ({
   search: createSearchStore(db),
   usage: createUsageStore(db),
   running: createRunningStore(db),
+  retention: createRetentionStore(db),
 });
 
 /** The sealed columns of the service's metadata. */

@@ -285,6 +285,11 @@ export type Tables = {
     at: Date;
     outcome: EndOutcome | null;
   };
+  /** A single row: when the last sweep went through everything. A sweep locks it. */
+  readonly retention: { is_only: Generated<boolean>; swept_at: ColumnType<Date, Date | undefined, Date> };
+  /** Clients that gateways hold. Empty `client_id`: the whole data app. */
+  readonly client_holds: { data_app_id: string; client_id: string; gateway: string };
+  readonly hold_versions: { data_app_id: string; gateway: string; version: string };
   /** Empty `user_identifier`: the whole client. `client_id` also empty: the whole data app. */
   readonly revocation_epochs: { data_app_id: string; client_id: string; user_identifier: string; epoch: string };
 };

@@ -1,5 +1,5 @@
 /** What was used, in sums by hour. An empty text in a key stands for none. */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import {
   type UsageCounts,
   type UsageGroup,
@@ -158,19 +158,31 @@ export const forgetUsageOf = async (
     ${adding}`.execute(transaction);
 };
 
-/** Hours before `days` become days, and what is before `end` is deleted. */
-const age = (db: Kysely<Tables>, { days, end }: { readonly days: Date; readonly end: Date }): Promise<void> =>
-  inTransaction(db, async (transaction) => {
-    await sql`delete from guestlist.usage where at < ${end}`.execute(transaction);
-    await sql`
-      with gone as (
-        delete from guestlist.usage where at < ${days} and at <> date_trunc('day', at, 'UTC') returning *
-      )
+/**
+ * Makes sums of days of hours before `days`, of at most `limit` rows that are not held. A day that has a sum already takes
+ * more in. Returns how many rows it took.
+ */
+export const sumUpDays = async (
+  db: Kysely<Tables>,
+  days: Date,
+  isHeld: RawBuilder<SqlBool>,
+  limit: number,
+): Promise<number> => {
+  const { rows } = await sql<{ readonly count: number }>`
+    with gone as (
+      delete from guestlist.usage where ctid = any(array(
+        select t.ctid from guestlist.usage as t
+        where t.at < ${days} and t.at <> date_trunc('day', t.at, 'UTC') and not (${isHeld}) limit ${limit} for update
+      )) returning *
+    ), summed as (
       insert into guestlist.usage as usage (${list([...keys, ...counts])})
       select ${list(keys, (name) => (name === 'at' ? "date_trunc('day', at, 'UTC')" : name))}, ${summed}
-      from gone group by 1, 2, 3, 4, 5, 6 ${adding}`.execute(transaction);
-    await sql`delete from guestlist.usage_writers where at < now() - interval '1 day'`.execute(transaction);
-  });
+      from gone group by 1, 2, 3, 4, 5, 6 ${adding}
+    )
+    select count(*)::int as count from gone`.execute(db);
+  await sql`delete from guestlist.usage_writers where at < now() - interval '1 day'`.execute(db);
+  return rows[0]?.count ?? 0;
+};
 
 type OfTenant = { readonly dataAppId: string; readonly clientId: string | null };
 
@@ -211,7 +223,6 @@ export const createUsageStore = (db: Kysely<Tables>) => ({
   spent: (of: OfTenant & { readonly from: Date; readonly to: Date }) => spent(db, of),
   /** Whether the user has seen answers since then, and how many users have, but for those of `without`. */
   seats: (asked: AskedSeats) => seats(db, asked),
-  age: (limits: { readonly days: Date; readonly end: Date }) => age(db, limits),
 });
 
 export type UsageStore = ReturnType<typeof createUsageStore>;

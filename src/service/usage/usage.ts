@@ -12,7 +12,6 @@ import type { UsageBatch, UsageSum } from '../store/usage.js';
 /** Beyond this number of keys, users, dashboards and metrics are no longer told apart until the next write. */
 const mostKeys = 20_000;
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 type Counting = { -readonly [Name in keyof UsageCounts]: number };
 type Noted = Parameters<CountUse['add']>[0];
@@ -66,20 +65,11 @@ type Deps = {
 export type UsageCounter = CountUse & {
   /** Stores what was counted. Never rejects. */
   readonly flush: () => Promise<void>;
-  /** Makes days of old hours, and deletes what is older than it is kept. Never rejects. */
-  readonly age: () => Promise<void>;
 };
 
 /** The pseudonym of a user of one tenant. It is the same in all replicas, and needs the installation's key. */
 const personOf = async (tag: Tag, { dataAppId, clientId, userIdentifier }: UsedBy): Promise<string> =>
   userIdentifier === null ? '' : (await tag(['usage', dataAppId, clientId, userIdentifier])).slice(0, 16);
-
-export type UsageTimes = {
-  /** Days after which hours become days. */
-  readonly hourDays: number;
-  /** Days after which days are deleted. */
-  readonly keptDays: number;
-};
 
 /** Sends one batch at a time. */
 const createWriter = ({ store, clock, ids, tag, log }: Deps) => {
@@ -129,8 +119,8 @@ const sharingRuns = (work: () => Promise<void>): (() => Promise<void>) => {
   };
 };
 
-export const createUsageCounter = (deps: Deps, times: UsageTimes): UsageCounter => {
-  const { store, clock, tag, log, keepQuota } = deps;
+export const createUsageCounter = (deps: Deps): UsageCounter => {
+  const { store, clock, tag, keepQuota } = deps;
   const { add, write } = createWriter(deps);
   const flush = sharingRuns(write);
   const personOfUser = (by: UsedBy) => personOf(tag, by);
@@ -144,17 +134,5 @@ export const createUsageCounter = (deps: Deps, times: UsageTimes): UsageCounter 
     hold,
     seat,
     flush,
-    age: async () => {
-      const nowMs = clock.now().getTime();
-      const before = (days: number): Date => new Date(nowMs - days * dayMs);
-      try {
-        await store.usage.age({ days: before(times.hourDays), end: before(times.keptDays) });
-      } catch (err) {
-        log.warn(
-          { event: 'usage.age_failed', err },
-          'failed to sum up what was used long ago; trying again in an hour',
-        );
-      }
-    },
   };
 };

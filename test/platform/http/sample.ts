@@ -341,6 +341,7 @@ export const sampleHandlers: Handlers = {
     schedules: 0,
     guestTokens: 3,
   }),
+  holdClients: async () => ({ version: '7' }),
   exportEmbed: async () => exported,
   exportDashboard: async () => exported,
   importDashboard: async (_, { workspaceName }) => ({ dashboard, workspaceName }),

@@ -12,6 +12,7 @@ const purposeText: Readonly<Record<Key['purpose'], (of: string | null) => string
   hooks: () => 'Hooks of the host',
   webhooks: (of) => `Webhooks to ${of}`,
   mail: (of) => `Mail of ${of}`,
+  archive: () => 'Archive of the audit',
 };
 const purposeOf = ({ purpose, of }: Key): string => purposeText[purpose](of);
 
@@ -66,6 +67,9 @@ const setText = ({ readAt, isFailing }: Set): TemplateResult => {
 const mail =
   'Publish the new public key in DNS under another selector. Then give mail.dkim that selector and the new key, and restart. Take the old record away after a week: messages on their way are still checked with it.';
 
+const archive =
+  'It follows the encryption key: rotate that one. Then print the new public key (guestlist audit key), and keep the earlier one for segments that it signed.';
+
 /** How keys are rotated, by what they are for and where they are kept. */
 const rotations: Readonly<Record<string, { readonly title: string; readonly text: string }>> = {
   'sessions jwks': {
@@ -90,6 +94,8 @@ const rotations: Readonly<Record<string, { readonly title: string; readonly text
   },
   'mail variable': { title: 'The key of mail', text: mail },
   'mail file': { title: 'The key of mail', text: mail },
+  'archive variable': { title: 'The key of the archive', text: archive },
+  'archive file': { title: 'The key of the archive', text: archive },
   'sessions demo': { title: 'The secret of the demo', text: 'The demo made it for itself. It ends with the demo.' },
 };
 
