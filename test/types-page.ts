@@ -9,9 +9,9 @@ import {
   sourceKind,
   type ValueKind,
 } from '../src/model/datamart/datatypes.js';
-import type { DatasourceType } from '../src/model/organization.js';
+import type { Protocol } from '../src/model/organization.js';
 
-const titles: Readonly<Record<DatasourceType, string>> = {
+const titles: Readonly<Record<Protocol, string>> = {
   DUCKDB: 'DuckDB',
   POSTGRES: 'PostgreSQL',
   MYSQL: 'MySQL and MariaDB',
@@ -67,7 +67,7 @@ const abilitiesText = (datatype: Datatype, kind: DatatypeKind): string => {
 const nameText = (name: string): string => (name === '[]' ? 'arrays' : `\`${name}\``);
 
 /** One row for all types that can do the same. */
-const rowsOf = (database: DatasourceType): readonly string[] => {
+const rowsOf = (database: Protocol): readonly string[] => {
   const named = new Map<string, readonly string[]>();
   for (const [names, datatype] of datatypeRows[database]) {
     const key = abilitiesText(datatype, sourceKind(database, names.split('|')[0] ?? ''));
@@ -91,7 +91,7 @@ Numbers with more digits than JSON keeps are sent as text, and then all numbers 
 that answer are.
 `;
 
-const notes: Readonly<Record<DatasourceType, string>> = {
+const notes: Readonly<Record<Protocol, string>> = {
   DUCKDB: 'A `timestamp_ns` is read to the microsecond.',
   POSTGRES: `A domain has the type of its base. A column that the user may not read is not in the catalogue.`,
   MYSQL: `A \`tinyint(1)\` holds numbers, unless the datamart says \`isBoolean: true\` of it; datamarts of earlier
@@ -104,7 +104,7 @@ Julian day, and is read to the millisecond. A number of 100,000,000,000 or more 
 };
 
 export const renderTypesPage = (): string => {
-  const sections = (Object.keys(titles) as DatasourceType[]).map((database) =>
+  const sections = (Object.keys(titles) as Protocol[]).map((database) =>
     [
       `## ${titles[database]}`,
       '',

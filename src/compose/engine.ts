@@ -55,11 +55,12 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
   const { settings, folder } = config;
   const dataDir = resolve(settings.dataDir);
   const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
-  const { allowedHosts, duckdbFolders, sqliteFolders } = settings.datasources;
+  const { allowedHosts, duckdbFolders, sqliteFolders, untested } = settings.datasources;
   const reach = createReach({
     allowedHosts,
     duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
     sqliteFolders: sqliteFolders.map((path) => resolve(folder, path)),
+    untested,
     dataDir,
     files: flights === null ? [] : [flights],
     databaseUrl: settings.databaseUrl,

@@ -28,8 +28,55 @@ export const usualSchemas = { POSTGRES: 'public', MYSQL: null, CLICKHOUSE: null 
 /** Each type of database that is a file, as it is called. */
 export const fileTypes = { DUCKDB: 'DuckDB', SQLITE: 'SQLite' } as const;
 
-export const datasourceTypes = [...namesOf(fileTypes), ...namesOf(usualSchemas)] as const;
+/** A type whose protocol and SQL are its own. */
+export type Protocol = keyof typeof fileTypes | keyof typeof usualSchemas;
+
+/**
+ * Databases that speak the protocol of another one, as they are called, with their usual port. `wasRun`: the tests of the
+ * engine were run on such a server. Without that, the operator has to allow it: see `datasources.untested`.
+ */
+export const variants = {
+  AURORA_POSTGRES: { title: 'Aurora PostgreSQL', protocol: 'POSTGRES', port: 5432, wasRun: false },
+  AURORA_MYSQL: { title: 'Aurora MySQL', protocol: 'MYSQL', port: 3306, wasRun: false },
+  TIMESCALE: { title: 'TimescaleDB', protocol: 'POSTGRES', port: 5432, wasRun: false },
+  CITUS: { title: 'Citus', protocol: 'POSTGRES', port: 5432, wasRun: false },
+  COCKROACHDB: { title: 'CockroachDB', protocol: 'POSTGRES', port: 26_257, wasRun: false },
+  REDSHIFT: { title: 'Amazon Redshift', protocol: 'POSTGRES', port: 5439, wasRun: false },
+} as const satisfies Readonly<Record<string, VariantOf<keyof typeof usualSchemas>>>;
+
+type VariantOf<Of extends Protocol> = {
+  readonly title: string;
+  readonly protocol: Of;
+  readonly port: number;
+  readonly wasRun: boolean;
+};
+
+export type Variant = keyof typeof variants;
+
+/** The variants of one protocol. */
+export type VariantNames<Of extends Protocol> = {
+  [Name in Variant]: (typeof variants)[Name]['protocol'] extends Of ? Name : never;
+}[Variant];
+
+export const protocols = [...namesOf(fileTypes), ...namesOf(usualSchemas)] as const;
+export const variantNames = namesOf(variants);
+export const datasourceTypes = [...protocols, ...variantNames] as const;
 export type DatasourceType = (typeof datasourceTypes)[number];
+
+export const isVariant = (type: DatasourceType): type is Variant => Object.hasOwn(variants, type);
+
+/** The type whose protocol the database speaks: its own, or that of which it is a variant. */
+export const protocolOf = <Type extends DatasourceType>(type: Type): Exclude<Type, Variant> | VariantProtocol =>
+  isVariant(type) ? variants[type].protocol : (type as Exclude<Type, Variant>);
+
+type VariantProtocol = (typeof variants)[Variant]['protocol'];
+
+/** Whether the tests of the engine were never run on such a server. */
+export const isUntested = (type: DatasourceType): boolean => isVariant(type) && !variants[type].wasRun;
+
+/** As `usualSchemas`, also of variants. */
+export const usualSchemaOf = (type: ServerConnection['datasourceType']): string | null =>
+  usualSchemas[protocolOf(type)];
 
 /** `path` is a file inside one of the configured folders. */
 export type FileConnection = { readonly datasourceType: keyof typeof fileTypes; readonly path: string };
@@ -42,7 +89,7 @@ export const isFile = <Source extends { readonly datasourceType: DatasourceType 
 
 /** MariaDB uses the type `MYSQL`. */
 export type ServerConnection = {
-  readonly datasourceType: keyof typeof usualSchemas;
+  readonly datasourceType: keyof typeof usualSchemas | Variant;
   readonly host: string;
   readonly port: number;
   readonly username: string;
@@ -52,7 +99,7 @@ export type ServerConnection = {
   /** Schema of tables that name no schema. Null: as `usualSchemas` says. */
   readonly schema: string | null;
   readonly isSsl: boolean;
-  /** Servers that follow this one and have the same rows, users and rights. PostgreSQL only. Left out: none. */
+  /** Servers that follow this one and have the same rows, users and rights. POSTGRES only. Left out: none. */
   readonly replicas?: readonly ReplicaAddress[] | undefined;
   /** How far a replica that is read may be behind. */
   readonly maxLagSeconds?: number | undefined;

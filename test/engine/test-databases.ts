@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { kinds } from '../../src/engine/databases/kinds.js';
-import { type Datasource, isFile } from '../../src/model/organization.js';
+import { type Datasource, isFile, type Protocol } from '../../src/model/organization.js';
 import { mapBounded } from '../../src/platform/work/bounded.js';
 import {
   clickHouseServer,
@@ -17,7 +17,8 @@ import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { runOnSqlite } from '../suites/sqlite-file.js';
 import { createFolder, datasourceAt, type Place } from './world.js';
 
-export type Kind = Datasource['datasourceType'];
+/** Variants are not among them: no server of one could be had. */
+export type Kind = Protocol;
 export type Value = string | number | boolean | null;
 
 /** A table with DuckDB's type for each column, or a statement that every database accepts. */

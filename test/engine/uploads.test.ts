@@ -238,6 +238,7 @@ describe('the files of other uploads', () => {
       allowedHosts: [],
       duckdbFolders: [],
       sqliteFolders: [],
+      untested: false,
       dataDir,
       files: [],
       databaseUrl: null,

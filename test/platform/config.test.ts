@@ -78,16 +78,17 @@ describe('the URLs of databases', () => {
 
 describe('datasources', () => {
   it('none is reachable by default', () => {
-    expect(load({}).settings.datasources).toMatchObject({ allowedHosts: [], duckdbFolders: [] });
+    expect(load({}).settings.datasources).toMatchObject({ allowedHosts: [], duckdbFolders: [], untested: false });
   });
 
   it('hosts, folders and numbers of connections are read from the file', async () => {
     const connections = 'maxConnections: 7, maxConnectionsPerDatasource: 5, maxConnectionsPerClient: 1';
-    const text = `datasources: { allowedHosts: ["db:5432", "::1", "10.0.0.7"], duckdbFolders: ["../lake"], sqliteFolders: ["../app"], ${connections} }`;
+    const text = `datasources: { allowedHosts: ["db:5432", "::1", "10.0.0.7"], duckdbFolders: ["../lake"], sqliteFolders: ["../app"], untested: true, ${connections} }`;
     expect(load(await withFile(text)).settings.datasources).toEqual({
       allowedHosts: ['db:5432', '::1', '10.0.0.7'],
       duckdbFolders: ['../lake'],
       sqliteFolders: ['../app'],
+      untested: true,
       maxConnections: 7,
       maxConnectionsPerDatasource: 5,
       maxConnectionsPerClient: 1,

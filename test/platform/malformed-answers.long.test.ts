@@ -57,8 +57,8 @@ const asked = async (opened: ReturnType<typeof openPostgres | typeof openMysql |
   return { ask: () => run(isRead, untenanted, { signal: AbortSignal.timeout(patienceMs) }), close };
 };
 
-const sourceAt = (
-  datasourceType: ServerConnection['datasourceType'],
+const sourceAt = <Type extends ServerConnection['datasourceType']>(
+  datasourceType: Type,
   login: object,
   { host, port }: Target,
   isSsl: boolean,
@@ -72,7 +72,7 @@ const sourceAt = (
     ...login,
     host,
     port,
-  }) as unknown as Datasource & ServerConnection;
+  }) as unknown as Datasource & ServerConnection & { readonly datasourceType: Type };
 
 /** A server that answers every piece that arrives by the next of these texts, the last again and again. */
 const startSpeaker = async (greeting: string | null, answers: readonly string[]) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServerConnection } from '../../src/model/organization.js';
+import { type ServerConnection, variantNames, variants } from '../../src/model/organization.js';
 import { readAllowedHost } from '../../src/platform/addresses/allowed-hosts.js';
 import { createReach, type ReachOptions } from '../../src/platform/calls/reach.js';
 import { refusalOf } from '../engine/world.js';
@@ -13,6 +13,7 @@ const nothing: ReachOptions = {
   allowedHosts: [],
   duckdbFolders: [],
   sqliteFolders: [],
+  untested: false,
   dataDir: '/nowhere',
   files: [],
   databaseUrl: null,
@@ -49,6 +50,23 @@ describe('servers', () => {
     expect(message).toContain('datasources.allowedHosts');
     expect(message).toContain('"db.example.com:5433"');
   });
+
+  it.each(variantNames)(
+    'a source of type %s, which was never run, is refused until the operator allows such types',
+    async (type) => {
+      const allowedHosts = ['db.example.com'];
+      const source = server('db.example.com', variants[type].port, { datasourceType: type });
+      expect(await isReached({ allowedHosts }, source)).toBe(false);
+      expect(await isReached({ allowedHosts, untested: true }, source)).toBe(true);
+      expect(await isReached({ untested: true }, source)).toBe(false);
+      const { message, reason } = await refusalOf(() =>
+        createReach({ ...nothing, allowedHosts }).assertReachable(source),
+      );
+      expect(reason).toBe('type-untested');
+      expect(message).toContain('datasources.untested: true');
+      expect(message).toContain(variants[type].title);
+    },
+  );
 
   it('a replica is reached only where its own host is named, and never the metadata server', async () => {
     const of = (host: string) => ({ ...server('db.example.com'), replicas: [{ host, port: 5432 }] });

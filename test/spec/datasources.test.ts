@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { variantNames } from '../../src/model/organization.js';
 import { request } from '../product/guest.js';
 import { runOnFile } from '../suites/duckdb-file.js';
 import { call, type House, type Input, noon, ok, openHouse, refused, setNow } from './house.js';
@@ -98,6 +99,10 @@ describe('create', () => {
     ['a SQLite file outside of the folders', () => sqlite('never', '/etc/passwd'), /sqliteFolders/],
     ['memory of SQLite', () => sqlite('never', ':memory:'), /sqliteFolders/],
     ['a URL of SQLite', () => sqlite('never', `file:${at('text.duckdb')}?mode=rwc`), /sqliteFolders/],
+    ...variantNames.map(
+      (type) => [`a ${type}, of which none was run`, () => server('never', {}, type), /untested/] as const,
+    ),
+    ['a redshift, in any case', () => server('never', {}, 'Redshift'), /datasources\.untested: true/],
     ['a file that is no SQLite database', () => sqlite('never', at('text.duckdb')), /^Datasource never: /],
   ])('%s is refused, and nothing is stored', async (_, input, message) => {
     await writeFile(at('text.duckdb'), 'no database');
@@ -124,6 +129,7 @@ describe('create', () => {
     ['credentials.path', { datasourceType: 'DUCKDB', credentials: { name: 'never' } }],
     ['credentials.host', { datasourceType: 'DUCKDB', credentials: { name: 'never', path: '/x', host: 'db' } }],
     ['credentials.path', server('never', { path: '/x' })],
+    ['credentials.replicas', server('never', { replicas: [{ host: '127.0.0.1' }] }, 'AURORA_POSTGRES')],
     ...['name', 'host', 'username', 'password', 'database'].flatMap((name): [string, Input][] => [
       [`credentials.${name}`, without(name)],
       [`credentials.${name}`, without(name, 'mysql')],

@@ -1,6 +1,7 @@
 /** What the engine knows of each kind of database before one is open. A type of datasource without a row does not compile. */
-import type { DatasourceType } from '../../model/organization.js';
+import { type DatasourceType, type Protocol, type Variant, variantNames, variants } from '../../model/organization.js';
 import type { SqlRewriter } from '../../model/query/sql-rewriter.js';
+import { recordOf } from '../../model/record-of.js';
 import type { OpenDatabase } from '../connections/database.js';
 import type { SqlParser } from '../parsing/sql-parser.js';
 import { openClickHouse } from './clickhouse/database.js';
@@ -31,7 +32,7 @@ export type Kind = {
   readonly connectionsPerFile?: number;
 };
 
-export const kinds: Readonly<Record<DatasourceType, Kind>> = {
+const ofProtocols: Readonly<Record<Protocol, Kind>> = {
   DUCKDB: {
     open: openDuckDb,
     parser: duckDbParser,
@@ -49,3 +50,15 @@ export const kinds: Readonly<Record<DatasourceType, Kind>> = {
   MYSQL: { open: openMysql, parser: mysqlParser, isDatabaseSchema: true },
   CLICKHOUSE: { open: openClickHouse, parser: clickhouseParser, isDatabaseSchema: true },
 };
+
+/** Their SQL is not PostgreSQL's, so its parser and its lists of harmless functions say nothing of theirs. */
+const unparsed: ReadonlySet<Variant> = new Set(['COCKROACHDB', 'REDSHIFT']);
+
+/** A variant is opened and read as its protocol; what differs is in `postgresForms` and `mysqlForms`. */
+const variantKind = (type: Variant): Kind => {
+  const { renameSchemas, ...kind } = ofProtocols[variants[type].protocol];
+  if (unparsed.has(type)) return { ...kind, parser: null };
+  return renameSchemas === undefined ? kind : { ...kind, renameSchemas };
+};
+
+export const kinds: Readonly<Record<DatasourceType, Kind>> = { ...ofProtocols, ...recordOf(variantNames, variantKind) };

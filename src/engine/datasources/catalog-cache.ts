@@ -1,4 +1,4 @@
-import type { Datasource } from '../../model/organization.js';
+import { type Datasource, protocolOf } from '../../model/organization.js';
 import type { Clock } from '../../model/ports.js';
 import { statementRefused } from '../../model/query/engine.js';
 import type { Reason } from '../../model/reasons.js';
@@ -124,7 +124,12 @@ const assertDatabase = (
   { name, datasourceType }: Datasource,
   client: ClientDatabaseRef | null,
 ): void => {
-  if (datasourceType !== 'POSTGRES' || client?.level !== 'DATABASE' || found === '' || found === client.database)
+  if (
+    protocolOf(datasourceType) !== 'POSTGRES' ||
+    client?.level !== 'DATABASE' ||
+    found === '' ||
+    found === client.database
+  )
     return;
   const message = `Datasource ${name}: the server connected to another database than the client's. Check the connection pooler.`;
   refuseConnection(message, 'datasource-other-database', new Error(`the server is at database ${found}`));

@@ -1,5 +1,5 @@
 /** Each statement as a span of the trace: its text without values, and how many rows came back. */
-import type { Datasource } from '../../model/organization.js';
+import { type Datasource, protocolOf } from '../../model/organization.js';
 import { inSpan, type SpanStart } from '../../platform/traces/trace.js';
 import type { OpenedDatabase } from '../connections/database.js';
 import type { Statement } from '../dialect/dialect.js';
@@ -8,9 +8,11 @@ import type { ClientDatabaseRef } from '../scope/client-database.js';
 
 type Runs = Pick<OpenedDatabase, 'run' | 'stream'>;
 
-/** The names that OpenTelemetry has for kinds of databases. */
-const systemOf = ({ datasourceType }: Pick<Datasource, 'datasourceType'>): string =>
-  datasourceType === 'POSTGRES' ? 'postgresql' : datasourceType.toLowerCase();
+/** The names that OpenTelemetry has for kinds of databases. A variant has that of its protocol. */
+const systemOf = ({ datasourceType }: Pick<Datasource, 'datasourceType'>): string => {
+  const protocol = protocolOf(datasourceType);
+  return protocol === 'POSTGRES' ? 'postgresql' : protocol.toLowerCase();
+};
 
 /** A database or schema of one client is named after the client, so its name is left out of the text too. */
 export const tracedRuns = (

@@ -2,7 +2,7 @@
  * The table of types: what each type of each database holds, and what can be done with it. Checks of settings, engine,
  * options, editors and documents read it.
  */
-import { type DatasourceType, datasourceTypes } from '../organization.js';
+import { type DatasourceType, datasourceTypes, type Protocol, protocolOf, protocols } from '../organization.js';
 import { recordOf } from '../record-of.js';
 
 /** What the values of a type are, as finely as a database compares them. */
@@ -213,7 +213,7 @@ const sqlite: readonly Row[] = [
  *
  * @internal Tests only: docs/reference/types.md is made from them.
  */
-export const datatypeRows: Readonly<Record<DatasourceType, readonly Row[]>> = {
+export const datatypeRows: Readonly<Record<Protocol, readonly Row[]>> = {
   DUCKDB: duckDb,
   POSTGRES: postgres,
   MYSQL: mysql,
@@ -223,19 +223,24 @@ export const datatypeRows: Readonly<Record<DatasourceType, readonly Row[]>> = {
 
 /** The most digits of a number that the database compares exactly. To compare, DuckDB casts every value of the column to
  * a type that holds both sides, and fails on the first that does not fit. */
-const greatestDigits: Readonly<Record<DatasourceType, number>> = {
+const greatestDigits: Readonly<Record<Protocol | 'REDSHIFT', number>> = {
   DUCKDB: 38,
   POSTGRES: 1000,
   MYSQL: 65,
   CLICKHOUSE: 76,
   SQLITE: 38,
+  REDSHIFT: 38,
 };
+
+/** Redshift's numeric has at most 38 digits, and without parameters it has no decimal places. */
+const numbersOf = (database: DatasourceType): keyof typeof greatestDigits =>
+  database === 'REDSHIFT' ? database : protocolOf(database);
 
 const byName = (database: DatasourceType): ReadonlyMap<string, Datatype> =>
   new Map(
-    datatypeRows[database].flatMap(([names, datatype]) => {
+    datatypeRows[protocolOf(database)].flatMap(([names, datatype]) => {
       const isExact = datatype.kind === 'integer' || datatype.kind === 'decimal';
-      const known = isExact ? { ...datatype, greatestDigits: greatestDigits[database] } : datatype;
+      const known = isExact ? { ...datatype, greatestDigits: greatestDigits[numbersOf(database)] } : datatype;
       return names.split('|').map((name) => [name, known] as const);
     }),
   );
@@ -269,7 +274,7 @@ const decimalParameters = /\(\s*([0-9]+)\s*(?:,\s*([0-9]+)\s*)?\)/;
 
 /** The type with its own digits. A numeric of PostgreSQL may have any number of them. */
 const sized = (datatype: Datatype, name: string, database: DatasourceType): Datatype => {
-  if (datatype.kind === 'decimal' && database !== 'POSTGRES') {
+  if (datatype.kind === 'decimal' && numbersOf(database) !== 'POSTGRES') {
     const [, width = '38', scale = '0'] = decimalParameters.exec(name) ?? [];
     // A 64-bit float holds 15 digits exactly.
     if (database === 'SQLITE' && Number(width) > 15) return double;
@@ -292,7 +297,7 @@ const kindOfValues = ({ kind }: Datatype): DatatypeKind => coarse[kind];
 
 /** The kind of a column that the datasource describes so. A tinyint(1) holds numbers unless a datamart declares booleans. */
 export const sourceKind = (database: DatasourceType, datatype: string): DatatypeKind => {
-  if (database === 'MYSQL' && mayBeBoolean({ datatype })) return 'integer';
+  if (protocolOf(database) === 'MYSQL' && mayBeBoolean({ datatype })) return 'integer';
   const known = datatypeOf(database, datatype);
   return known === undefined ? 'opaque' : kindOfValues(known);
 };
@@ -323,7 +328,7 @@ export const storedKind = ({ datatype, kind, isCustomColumn }: NamedType): Datat
   if (isCustomColumn === true) return undefined;
   if (kind !== undefined) return kind;
   if (mayBeBoolean({ datatype })) return 'boolean';
-  const kinds = new Set(datasourceTypes.map((database) => sourceKind(database, datatype)));
+  const kinds = new Set(protocols.map((database) => sourceKind(database, datatype)));
   kinds.delete('opaque');
   return kinds.size === 1 ? [...kinds][0] : undefined;
 };

@@ -7,4 +7,6 @@ export type SourceRights = {
   /** The version of the server, as it says. */
   readonly version: string;
   readonly excess: readonly ExcessRight[];
+  /** The server does not say what the user may do. Left out: it does. */
+  readonly isUnknown?: boolean | undefined;
 };

@@ -1,5 +1,13 @@
 /** Reads the URL of a customer's database, as `guestlist init` and Studio take it. Pure. */
-import { type DatasourceConnection, isFile, type ServerConnection, usualSchemas } from '../organization.js';
+import {
+  type DatasourceConnection,
+  isFile,
+  type ServerConnection,
+  usualSchemaOf,
+  type Variant,
+  variantNames,
+  variants,
+} from '../organization.js';
 
 export const urlExamples =
   'postgres://user:password@host:5432/database, mysql://…, clickhouse://…, or the path of a DuckDB or SQLite file';
@@ -9,14 +17,21 @@ export class UnreadableUrl extends Error {
   override readonly name = 'UnreadableUrl';
 }
 
-const servers: Readonly<Record<string, { readonly type: ServerConnection['datasourceType']; readonly port: number }>> =
-  {
-    'postgres:': { type: 'POSTGRES', port: 5432 },
-    'postgresql:': { type: 'POSTGRES', port: 5432 },
-    'mysql:': { type: 'MYSQL', port: 3306 },
-    'mariadb:': { type: 'MYSQL', port: 3306 },
-    'clickhouse:': { type: 'CLICKHOUSE', port: 8123 },
-  };
+type Scheme = { readonly type: ServerConnection['datasourceType']; readonly port: number };
+
+/** A scheme has no underscore: `aurora-postgres:`. */
+const schemeOf = (type: Variant): string => `${type.toLowerCase().replace('_', '-')}:`;
+
+const servers: Readonly<Record<string, Scheme>> = {
+  'postgres:': { type: 'POSTGRES', port: 5432 },
+  'postgresql:': { type: 'POSTGRES', port: 5432 },
+  'mysql:': { type: 'MYSQL', port: 3306 },
+  'mariadb:': { type: 'MYSQL', port: 3306 },
+  'clickhouse:': { type: 'CLICKHOUSE', port: 8123 },
+  ...Object.fromEntries(
+    variantNames.map((type): [string, Scheme] => [schemeOf(type), { type, port: variants[type].port }]),
+  ),
+};
 
 const wantsSsl = (url: URL): boolean => {
   const mode = url.searchParams.get('sslmode') ?? url.searchParams.get('ssl-mode') ?? '';
@@ -46,7 +61,7 @@ const readServer = (url: URL): DatasourceConnection => {
     username: decoded(url.username),
     password: decoded(url.password),
     database,
-    schema: usualSchemas[server.type] === null ? null : url.searchParams.get('schema'),
+    schema: usualSchemaOf(server.type) === null ? null : url.searchParams.get('schema'),
     isSsl,
   };
 };
@@ -55,7 +70,7 @@ const readServer = (url: URL): DatasourceConnection => {
 export const readSourceUrl = (text: string): DatasourceConnection => {
   const path = text.replace(/^(duckdb|sqlite|file):(\/\/)?/, '');
   const isSqlite = /^sqlite:/.test(text) || /\.(db3|sqlite3?)$/i.test(path);
-  if (!/^[a-z]+:\/\//i.test(path)) return { datasourceType: isSqlite ? 'SQLITE' : 'DUCKDB', path };
+  if (!/^[a-z-]+:\/\//i.test(path)) return { datasourceType: isSqlite ? 'SQLITE' : 'DUCKDB', path };
   if (!URL.canParse(text)) throw new UnreadableUrl(`the database URL cannot be read: give ${urlExamples}`);
   return readServer(new URL(text));
 };

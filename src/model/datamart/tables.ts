@@ -1,6 +1,6 @@
 /** A datamart's tables as a caller lists them, checked against the tables of the datasource. */
 import { faultOf, repeatedAt } from '../faults.js';
-import { type Datasource, isFile, usualSchemas } from '../organization.js';
+import { type Datasource, isFile, usualSchemaOf } from '../organization.js';
 import type { BaseFilter, DatamartColumn, DatamartTable, ModelNumbers, TableRef, Through } from './datamart.js';
 import { sameTable, tableKey } from './datamart.js';
 import { columnKind, type DatatypeKind, mayBeBoolean } from './datatypes.js';
@@ -53,7 +53,7 @@ export type SourceView = {
 /** spec-gap: a table without schemaName is in the default schema of the datasource's own SQL statements. */
 export const defaultSchemaOf = (datasource: Datasource): string => {
   if (isFile(datasource)) return 'main';
-  const usual = usualSchemas[datasource.datasourceType];
+  const usual = usualSchemaOf(datasource.datasourceType);
   return usual === null ? datasource.database : (datasource.schema ?? usual);
 };
 

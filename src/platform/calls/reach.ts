@@ -11,8 +11,11 @@ import {
   type FileConnection,
   fileTypes,
   isFile,
+  isUntested,
+  isVariant,
   type ReplicaAddress,
   type ServerConnection,
+  variants,
 } from '../../model/organization.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
@@ -26,6 +29,8 @@ export type ReachOptions = {
   readonly duckdbFolders: readonly string[];
   /** The setting `datasources.sqliteFolders`, as absolute paths. */
   readonly sqliteFolders: readonly string[];
+  /** The setting `datasources.untested`: types on which Guestlist was never run are allowed. */
+  readonly untested: boolean;
   /** The data folder. Of its contents, only the folder `sources` may hold datasources, whatever the other folders contain. */
   readonly dataDir: string;
   /** Files of this installation that are also allowed as datasources: the demo's. */
@@ -49,6 +54,7 @@ export const createReach = (options: ReachOptions): { readonly assertReachable: 
   return {
     assertReachable: async (datasource) => {
       if (isFile(datasource)) return assertFile(datasource, options);
+      assertTested(datasource, options);
       const addresses = [datasource, ...(datasource.replicas ?? [])];
       for (const address of addresses) assertServer(address, hosts);
       reading ??= handled(readMetadataServers(options.databaseUrl));
@@ -60,6 +66,16 @@ export const createReach = (options: ReachOptions): { readonly assertReachable: 
 
 const refuse = (message: string, reason: Reason): never => {
   throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason });
+};
+
+/** Closed by default: nobody has seen which rows such a database answers to this release. */
+const assertTested = ({ datasourceType: type }: ServerConnection, { untested }: ReachOptions): void => {
+  if (untested || !isVariant(type) || !isUntested(type)) return;
+  const { title } = variants[type];
+  refuse(
+    `A datasource of type ${type} may not be connected to: Guestlist was never run on ${title}, so its answers and its isolation are not tested. Its operator allows it by datasources.untested: true in the configuration, after a test with two tenants.`,
+    'type-untested',
+  );
 };
 
 const assertServer = ({ host, port }: ReplicaAddress, hosts: readonly AllowedHost[]): void => {

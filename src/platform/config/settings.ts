@@ -88,6 +88,12 @@ const datasources = section('which databases may be datasources, and the connect
     .array(z.string().min(1))
     .default([])
     .describe('folders of SQLite files that may be datasources, in addition to the folder `sources` inside dataDir'),
+  untested: z
+    .boolean()
+    .default(false)
+    .describe(
+      'whether datasources may be of a type on which Guestlist was never run, such as REDSHIFT; docs/reference/databases.md lists them',
+    ),
   maxConnections: whole(1, 10_000).default(100).describe('connections of this process to database servers, in total'),
   maxConnectionsPerDatasource: whole(1, 1_000)
     .default(10)

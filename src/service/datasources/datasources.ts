@@ -12,7 +12,7 @@ import {
   type FileConnection,
   isFile,
   type ServerConnection,
-  usualSchemas,
+  usualSchemaOf,
 } from '../../model/organization.js';
 import { type Paged, pageItems, pageOf } from '../../model/page.js';
 import type { Clock, Ids } from '../../model/ports.js';
@@ -49,7 +49,7 @@ const connectionOf = (saved: SaveDatasource): DatasourceConnection => {
     username,
     password,
     database,
-    schema: usualSchemas[datasourceType] === null ? null : (schema ?? null),
+    schema: usualSchemaOf(datasourceType) === null ? null : (schema ?? null),
     isSsl,
     ...(replicas === undefined
       ? {}

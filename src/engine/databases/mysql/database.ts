@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { Connection, ConnectionOptions, QueryError } from 'mysql2/promise';
 import { clientOf } from '../../../model/datamart/tenant.js';
-import type { Datasource, ServerConnection } from '../../../model/organization.js';
+import type { Datasource, ServerConnection, VariantNames } from '../../../model/organization.js';
+import { Refusal } from '../../../model/refusal.js';
 import { guardReads } from '../../../platform/addresses/answer-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
@@ -14,9 +15,9 @@ import { createServer, runStatement, type Server, streamStatement } from './read
 import { readRights } from './rights.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
-type MysqlSource = Datasource & ServerConnection;
+type MysqlSource = Datasource & ServerConnection & { readonly datasourceType: 'MYSQL' | VariantNames<'MYSQL'> };
 
-/** Opens MySQL and MariaDB. */
+/** Opens MySQL, MariaDB and each variant of MySQL. */
 export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) => {
   const { log, timeoutMs, streamMs } = options;
   const connections = createConnections(createDriver(datasource, options), options.connections, options.permits);
@@ -32,7 +33,7 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
     throw cause;
   }
   return {
-    dialect: createMysqlDialect({ isMariaDb }),
+    dialect: createMysqlDialect({ isMariaDb, variant: datasource.datasourceType }),
     readCatalog: (schemas) => told(readCatalog(ask, schemas)),
     describe: (databases) => readSourceTables(ask, databases),
     listClientDatabases: () => readClientDatabases(ask),
@@ -54,13 +55,27 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
   };
 };
 
+/**
+ * Aurora MySQL 2 is MySQL 5.7, which has no collation that compares bytes without padding: two clients whose ids differ
+ * by a trailing blank would be one.
+ *
+ * @internal Tests only: no server of it could be had.
+ */
+export const assertAurora = (name: string, version: string): void => {
+  const [, major = '0', minor = '0', patch = '0'] = /^([0-9]+)\.([0-9]+)\.([0-9]+)/.exec(version) ?? [];
+  const number = Number(major) * 1_000_000 + Number(minor) * 1_000 + Number(patch);
+  if (number >= 8_000_017 && !version.includes('MariaDB')) return;
+  throw new Refusal(
+    'DATASOURCE_CONNECTION_ERROR',
+    `Datasource ${name}: AURORA_MYSQL needs Aurora MySQL 3, which is MySQL 8.0.17 or later, and the server says version ${JSON.stringify(version.slice(0, 40))}. For MySQL and MariaDB the type is MYSQL.`,
+    { reason: 'datasource-settings' },
+  );
+};
+
 const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: OpenOptions): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
   begin: async ({ connection, isMariaDb }, { timeoutMs }) => {
-    const own = isMariaDb
-      ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}, optimizer_switch = 'subquery_cache=off', join_cache_level = 4`
-      : `transaction_read_only = 1, max_execution_time = ${timeoutMs}`;
-    await connection.query(`${settings}, ${own}`);
+    await connection.query(settingsOf(isMariaDb, timeoutMs));
     await connection.query('START TRANSACTION READ ONLY');
   },
   restore: ({ connection }) => connection.reset(),
@@ -90,6 +105,14 @@ const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: OpenOption
 const settings = `SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION',
   lc_time_names = 'en_US', group_concat_max_len = 1048576, max_error_count = 64, div_precision_increment = 4, sql_select_limit = DEFAULT,
   character_set_client = utf8mb4, character_set_connection = utf8mb4, character_set_results = utf8mb4`;
+
+/** @internal Tests record what is sent. */
+export const settingsOf = (isMariaDb: boolean, timeoutMs: number): string => {
+  const own = isMariaDb
+    ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}, optimizer_switch = 'subquery_cache=off', join_cache_level = 4`
+    : `transaction_read_only = 1, max_execution_time = ${timeoutMs}`;
+  return `${settings}, ${own}`;
+};
 
 const isServerError = (cause: unknown): cause is QueryError =>
   cause instanceof Error && 'errno' in cause && 'sqlState' in cause;
@@ -180,7 +203,9 @@ const connect = async (source: MysqlSource, lost: () => void, connectTimeout: nu
   try {
     // The driver's own limit of connecting ends with the login.
     const [rows] = await connection.query<never[]>({ sql: 'SELECT VERSION()', timeout: connectTimeout });
-    return createServer(connection, String(rows[0]?.[0]).includes('MariaDB'));
+    const version = String(rows[0]?.[0]);
+    if (source.datasourceType === 'AURORA_MYSQL') assertAurora(source.name, version);
+    return createServer(connection, version.includes('MariaDB'));
   } catch (cause) {
     connection.destroy();
     throw cause;

@@ -2,6 +2,7 @@ import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompile
 import type { TimeGrain } from '../../../model/dashboard/metric.js';
 import { isNotFinite } from '../../../model/filter/exact-number.js';
 import type { Period } from '../../../model/filter/period.js';
+import { type VariantNames, variants } from '../../../model/organization.js';
 import { columnName } from '../../dialect/catalog.js';
 import {
   type Bound,
@@ -206,16 +207,18 @@ const list = (value: Sql, kind: 'oneOf' | 'noneOf', { texts, cast: of }: BoundLi
   return kind === 'oneOf' ? sql`(${value} IN (${values}))` : sql`(${value} NOT IN (${values}))`;
 };
 
+type MysqlForm = { readonly isMariaDb: boolean; readonly variant?: 'MYSQL' | VariantNames<'MYSQL'> };
+
 /**
  * The dialect of MySQL 8.0.17 or MariaDB 10.3 and later, which name the collation for byte comparison without padding
  * differently.
  */
-export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean }): Dialect => {
+export const createMysqlDialect = ({ isMariaDb, variant = 'MYSQL' }: MysqlForm): Dialect => {
   const exact = sql.raw(isMariaDb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin');
   const bytes: Bytes = (value) => sql`(CONVERT(${value} USING utf8mb4) COLLATE ${exact})`;
   return {
     capabilities: {
-      databaseName: isMariaDb ? 'MariaDB' : 'MySQL',
+      databaseName: variant === 'MYSQL' ? (isMariaDb ? 'MariaDB' : 'MySQL') : variants[variant].title,
       hasFullJoin: false,
       isRightJoinSlow: true,
       hasCorrelatedSubqueries: true,

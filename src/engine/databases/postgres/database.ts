@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { DatabaseError } from 'pg';
 import { clientOf } from '../../../model/datamart/tenant.js';
 import type { Datasource, ServerConnection } from '../../../model/organization.js';
+import { Refusal } from '../../../model/refusal.js';
 import { malformedCode } from '../../../platform/addresses/answer-guard.js';
 import { guardPostgres } from '../../../platform/databases/postgres-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
@@ -17,19 +18,29 @@ import {
   type ResultTable,
   runLogged,
 } from '../../connections/database.js';
+import type { Dialect } from '../../dialect/dialect.js';
 import type { Ask } from '../../dialect/source-tables.js';
-import { postgresDialect } from './dialect.js';
 import { faultOf } from './faults.js';
+import { type PostgresForm, postgresForms } from './forms.js';
 import { readPosition } from './position.js';
-import { assertAssumed, createServer, runStatement, type Server, storable, streamStatement } from './read.js';
-import { readRights } from './rights.js';
-import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
+import {
+  assertAssumed,
+  createServer,
+  runSetting,
+  runStatement,
+  type Server,
+  storable,
+  streamStatement,
+} from './read.js';
 
-type PostgresSource = Datasource & ServerConnection;
+type PostgresSource = Datasource & ServerConnection & { readonly datasourceType: keyof typeof postgresForms };
 
+/** Opens PostgreSQL and each of its variants. */
 export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, options) => {
+  const form = postgresForms[datasource.datasourceType];
+  const { catalog } = form;
   const { log, timeoutMs, streamMs } = options;
-  const connections = createConnections(createDriver(datasource, options), options.connections, options.permits);
+  const connections = createConnections(createDriver(datasource, form, options), options.connections, options.permits);
   const ask: Ask = (sql, parameters = []) =>
     connections.use(async (client) => (await runStatement(client, { sql, parameters })).rows, forCatalog);
   const told = <R>(work: Promise<R>): Promise<R> =>
@@ -41,11 +52,11 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
     throw cause;
   }
   return {
-    dialect: postgresDialect,
-    readCatalog: (schemas) => told(readCatalog(ask, schemas)),
-    describe: () => readSourceTables(ask),
-    listClientDatabases: () => readClientDatabases(ask, datasource),
-    readRights: () => told(readRights(ask)),
+    dialect: form.dialect,
+    readCatalog: (schemas) => told(catalog.readCatalog(ask, schemas)),
+    describe: () => catalog.readSourceTables(ask),
+    listClientDatabases: () => catalog.readClientDatabases(ask, datasource),
+    readRights: () => told(form.readRights(ask)),
     run: (statement, tenant, running = {}) => {
       const { signal, requestId } = running;
       const settings = { timeoutMs, client: clientOf(tenant), signal, requestId, isRepeatable: true };
@@ -59,23 +70,35 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
       return runLogged(all, log, { datasource, tenant, running, faultOf });
     },
     stream: (statement, tenant, sink, running = {}) => {
+      if (!form.hasCursor) return Promise.reject(lacksDownloads(form.dialect));
       const { signal, requestId } = running;
       const settings = { timeoutMs, totalMs: streamMs, client: clientOf(tenant), signal, requestId };
       const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
       return runLogged(work, log, { datasource, tenant, running, faultOf });
     },
-    position: () => told(readPosition(ask)),
+    ...(form.hasReplicas ? { position: () => told(readPosition(ask)) } : {}),
     close: connections.close,
   };
 };
 
-const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: OpenOptions): Driver<Server> => ({
+const lacksDownloads = ({ capabilities: { databaseName } }: Dialect): Refusal =>
+  new Refusal(
+    'METRIC_QUERY_ERROR',
+    `${databaseName} is read without a cursor, so nothing of it can be downloaded whole. Read the metric in pages.`,
+    { reason: 'variant-lacks' },
+  );
+
+const createDriver = (
+  source: PostgresSource,
+  form: PostgresForm,
+  { log, connectTimeoutMs }: OpenOptions,
+): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
   begin: async (server, { timeoutMs, client: clientId }) => {
-    const { client } = server;
-    const values = [String(timeoutMs), storable(clientId)];
+    const settings = form.settings({ timeoutMs, clientId: storable(clientId) });
+    const begun = server.client.query('BEGIN READ ONLY');
     server.ended = null;
-    server.begun = Promise.all([client.query('BEGIN READ ONLY'), client.query(settings, values)]);
+    server.begun = Promise.all([begun, ...settings.map((statement) => runSetting(server, statement))]);
     // The connection's error is reported by the statement that waits for it.
     server.begun.catch(() => undefined);
   },
@@ -101,20 +124,6 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: OpenOpt
   isAnswer: (cause) => isServerError(cause) && cause.severity === 'ERROR',
   faultOf,
 });
-
-/**
- * Settings of the transaction alone, so neither a role's nor another question's settings apply, also behind a
- * transaction pooler. guestlist.client_id is for the row-level security policies of the customer's database: the
- * second wall. pg_catalog is first on the search path, whatever the role says: a function or operator of the
- * database's own named `sum` or `=` would see all clients' rows. These statements qualify every name for the same
- * reason.
- */
-const settings = `SELECT pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('guestlist.client_id', $2, true),
-  pg_catalog.set_config('timezone', 'UTC', true), pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_catalog', (
-    SELECT pg_catalog.string_agg(pg_catalog.quote_ident(name), ', ') FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS name)), true),
-  pg_catalog.set_config('datestyle', 'ISO, YMD', true), pg_catalog.set_config('extra_float_digits', '1', true),
-  pg_catalog.set_config('standard_conforming_strings', 'on', true), pg_catalog.set_config('bytea_output', 'hex', true),
-  pg_catalog.set_config('intervalstyle', 'postgres', true), pg_catalog.set_config('transform_null_equals', 'off', true)`;
 
 const isServerError = (cause: unknown): cause is DatabaseError => cause instanceof Error && 'severity' in cause;
 

@@ -18,7 +18,7 @@ import { type SqlType, unboundedDecimal } from '../../dialect/sql-type.js';
 import { assumedColumns } from './assumed.js';
 import { masks } from './masks.js';
 
-const compiler = new Kysely<Record<string, never>>({
+export const compiler = new Kysely<Record<string, never>>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new DummyDriver(),

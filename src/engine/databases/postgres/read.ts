@@ -70,6 +70,10 @@ const columnsOf = (fields: readonly FieldDef[]) => ({
 });
 const cellsOf = (row: Text, types: readonly number[]) => row.map((text, index) => cellOf(text, types[index] ?? 0));
 
+/** Sets a setting. By the extended protocol, so that a quoted value cannot begin a second statement. */
+export const runSetting = ({ client }: Server, statement: Statement): Promise<unknown> =>
+  client.query(asking(statement));
+
 /**
  * Runs the whole transaction in one round trip: later statements wait at the server. Throws ReadLimitReached above
  * `maxBytes`.

@@ -20,3 +20,9 @@ export const readRights = async (ask: Ask): Promise<SourceRights> => {
   const [[version, ...held] = []] = await ask(rightsQuery);
   return { version: String(version ?? ''), excess: rights.filter((_, index) => isTrue(held[index])) };
 };
+
+/** Of a server whose catalog does not say what a user may do. */
+export const readVersion = async (ask: Ask): Promise<SourceRights> => {
+  const [[version] = []] = await ask('SELECT version()');
+  return { version: String(version ?? ''), excess: [], isUnknown: true };
+};

@@ -3,7 +3,14 @@
 import { z } from 'zod';
 import { readHost } from '../../../model/host.js';
 import { isRecord } from '../../../model/is-record.js';
-import { type Datasource, type DatasourceSummary, datasourceTypes } from '../../../model/organization.js';
+import {
+  type Datasource,
+  type DatasourceSummary,
+  datasourceTypes,
+  isUntested,
+  type VariantNames,
+  variants,
+} from '../../../model/organization.js';
 import { mapItems, type Slices } from '../../../model/slices.js';
 import {
   decodePagination,
@@ -52,12 +59,16 @@ const sqlite = z.strictObject({
   credentials: fileCredentials('sqliteFolders'),
 });
 
+const schema = identifier
+  .optional()
+  .describe('Schema of tables that name none. Defaults to the server’s default schema.');
+
 const postgres = z.strictObject({
   datasourceType: z.literal('POSTGRES'),
   credentials: z.strictObject({
     ...serverFields,
     port: portOf(5432),
-    schema: identifier.optional().describe('Schema of tables that name none. Defaults to the server’s default schema.'),
+    schema,
     replicas: z
       .array(z.strictObject({ host, port: portOf(5432) }))
       .max(8)
@@ -75,15 +86,34 @@ const postgres = z.strictObject({
   }),
 });
 
-const mysql = z.strictObject({
-  datasourceType: z.literal('MYSQL').describe('`MARIADB` is accepted as another name.'),
-  credentials: z
-    .strictObject({ ...serverFields, port: portOf(3306), schema: identifier.optional() })
+const mysqlCredentials = (port: number) =>
+  z
+    .strictObject({ ...serverFields, port: portOf(port), schema: identifier.optional() })
     .refine(({ schema, database }) => schema === undefined || schema === database, {
       path: ['schema'],
       message: 'nothing, or the name of the database: in MySQL the two are one',
-    }),
+    });
+
+const mysql = z.strictObject({
+  datasourceType: z.literal('MYSQL').describe('`MARIADB` is accepted as another name.'),
+  credentials: mysqlCredentials(3306),
 });
+
+const variantType = <Name extends keyof typeof variants>(name: Name) => {
+  const { title, protocol } = variants[name];
+  const untested = isUntested(name) ? ' Not run here: refused unless the operator sets `datasources.untested`.' : '';
+  return z.literal(name).describe(`${title}, over the protocol of \`${protocol}\`.${untested}`);
+};
+
+/** A variant has no replicas: no test shows how far behind one of them is. */
+const variantOfPostgres = <Name extends VariantNames<'POSTGRES'>>(name: Name) =>
+  z.strictObject({
+    datasourceType: variantType(name),
+    credentials: z.strictObject({ ...serverFields, port: portOf(variants[name].port), schema }),
+  });
+
+const variantOfMysql = <Name extends VariantNames<'MYSQL'>>(name: Name) =>
+  z.strictObject({ datasourceType: variantType(name), credentials: mysqlCredentials(variants[name].port) });
 
 /** ClickHouse uses different ports for HTTP and HTTPS. */
 const clickhouse = z.strictObject({
@@ -107,7 +137,19 @@ const clickhouse = z.strictObject({
     .transform(({ port, ...rest }) => ({ ...rest, port: port ?? (rest.isSsl ? 8443 : 8123) })),
 });
 
-const datasource = z.discriminatedUnion('datasourceType', [duckDb, sqlite, postgres, mysql, clickhouse]);
+const datasource = z.discriminatedUnion('datasourceType', [
+  duckDb,
+  sqlite,
+  postgres,
+  mysql,
+  clickhouse,
+  variantOfPostgres('AURORA_POSTGRES'),
+  variantOfMysql('AURORA_MYSQL'),
+  variantOfPostgres('TIMESCALE'),
+  variantOfPostgres('CITUS'),
+  variantOfPostgres('COCKROACHDB'),
+  variantOfPostgres('REDSHIFT'),
+]);
 
 const spellType = (type: unknown): unknown => {
   if (typeof type !== 'string' || type.length > limits.nameLength) return type;
