@@ -11,6 +11,7 @@ import type { Finding } from '../../src/compose/doctor/finding.js';
 import { examineAddresses, examineNode, examineProcess } from '../../src/compose/doctor/machine.js';
 import { examineMail, type ReadTexts } from '../../src/compose/doctor/mail.js';
 import { sealedColumns } from '../../src/compose/reseal.js';
+import type { Variant } from '../../src/model/organization.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { createSealer, type KeyRing } from '../../src/platform/keys/sealing.js';
 import { openCanary } from '../../src/service/store/key-canary.js';
@@ -53,12 +54,18 @@ const ofArea = (findings: readonly Finding[], area: string): readonly string[] =
 type Login = { readonly username: string; readonly password: string };
 
 /** Stores a datasource of the database `at` in the metadata. */
-const addSource = async (url: string, at: string, name: string, { username, password }: Login): Promise<void> => {
+const addSource = async (
+  url: string,
+  at: string,
+  name: string,
+  { username, password }: Login,
+  datasourceType: 'POSTGRES' | Variant = 'POSTGRES',
+): Promise<void> => {
   const { hostname, port, pathname } = new URL(at);
   await on(url, async (database) => {
     const store = createStore(database.connect(), createSealer(...ring));
     await store.datasources.insert({
-      ...{ id: name, name, syncedAt: null, datasourceType: 'POSTGRES', host: hostname },
+      ...{ id: name, name, syncedAt: null, datasourceType, host: hostname },
       ...{ port: Number(port === '' ? 5432 : port), username, password, database: pathname.slice(1) },
       ...{ schema: null, isSsl: false },
     });
@@ -112,6 +119,31 @@ describe.skipIf(!hasServer)('the doctor', () => {
     expect(writes?.mend).toContain('NOBYPASSRLS');
     expect(ofArea(findings, 'metadata database').join()).toMatch(/PostgreSQL \d+\.\d+ answers/);
     expect(JSON.stringify(findings)).not.toContain("'secret'");
+  });
+
+  it('names each source of a type on which nothing was run, whether it may be connected to or not', async () => {
+    const [folder, server] = [await makeFolder(), await makeServer()];
+    const { url: customers, drop } = await createOwnDatabase();
+    onTestFinished(drop);
+    const { username, password } = new URL(customers);
+    await addSource(server, customers, 'plain', { username, password });
+    await addSource(server, customers, 'hyper', { username, password }, 'TIMESCALE');
+    const config = join(folder, 'guestlist.yaml');
+    const found = async (untested: boolean) => {
+      const datasources = { allowedHosts: [new URL(server).hostname], untested };
+      await writeFile(config, JSON.stringify({ demo: true, datasources }));
+      const { findings } = await doctor([], {
+        ...{ DATABASE_URL: server, GUESTLIST_DATA_DIR: folder, GUESTLIST_CONFIG: config },
+        GUESTLIST_HOST_JWT_SECRET: 'x'.repeat(40),
+      });
+      return findings.filter(({ area }) => area === 'datasources');
+    };
+    for (const untested of [true, false]) {
+      const named = (await found(untested)).filter(({ text }) => text.includes('never run on TimescaleDB'));
+      expect(named).toMatchObject([{ level: 'warning', subject: 'hyper' }]);
+    }
+    expect(JSON.stringify(await found(false))).toContain('datasources.untested: true');
+    expect(JSON.stringify(await found(true))).not.toContain('datasources.untested: true');
   });
 
   it('tells pending migrations, old keys, stuck work and a wrong encryption key', async () => {

@@ -1,7 +1,7 @@
 /** Looks at the rights of each datasource's user: a report only reads, so everything else is too much. */
 
 import type { ExcessRight } from '../../model/datamart/source-rights.js';
-import { type Datasource, isFile } from '../../model/organization.js';
+import { type Datasource, isFile, isUntested, isVariant, variants } from '../../model/organization.js';
 import type { Engine } from '../../model/query/engine.js';
 import { type Finding, finding, good, wordsOf } from './finding.js';
 import { isLocalHost } from './machine.js';
@@ -33,10 +33,29 @@ const encryption = (source: Datasource): readonly Finding[] =>
         }),
       ];
 
+/** Tests of the engine say nothing about such a source, so somebody has to compare what tenants see. */
+const untested = ({ name, datasourceType: type }: Datasource): readonly Finding[] =>
+  isVariant(type) && isUntested(type)
+    ? [
+        finding('warning', area, `a ${type} source is in use, and Guestlist was never run on ${variants[type].title}`, {
+          subject: name,
+          mend: 'Compare the rows of two tenants with the database itself: guestlist tenancy names those of each table. docs/reference/databases.md says what this type lacks.',
+        }),
+      ]
+    : [];
+
+/** The server does not say what the user may do. */
+const unknownRights = ({ name, datasourceType }: Datasource, version: string): Finding =>
+  finding('warning', area, `the rights of the user of a ${datasourceType} source cannot be read`, {
+    subject: `${name}: ${version}`,
+    mend: 'Check them by hand: the user may read the tables of the datamarts, and do nothing else.',
+  });
+
 const examineSource = async (engine: Pick<Engine, 'readRights'>, source: Datasource): Promise<readonly Finding[]> => {
   try {
-    const { version, excess } = await engine.readRights(source);
+    const { version, excess, isUnknown } = await engine.readRights(source);
     const subject = `${source.name}: ${version}`;
+    if (isUnknown === true) return [...encryption(source), unknownRights(source, version)];
     const rights = excess.map((right) => words[right]).join(', ');
     return [
       ...encryption(source),
@@ -69,6 +88,6 @@ export const examineSources = async (
   sources: readonly Datasource[],
 ): Promise<readonly Finding[]> => {
   const found: Finding[] = [];
-  for (const source of sources) found.push(...(await examineSource(engine, source)));
+  for (const source of sources) found.push(...untested(source), ...(await examineSource(engine, source)));
   return found;
 };

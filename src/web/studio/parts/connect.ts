@@ -1,6 +1,8 @@
 /** The field for the URL of a database: says what it reads in it while it is typed. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { placeOf, readSourceUrl, sourceNameOf, UnreadableUrl } from '../../../model/datamart/source-url.js';
+import { isUntested, variantNames, variants } from '../../../model/organization.js';
+import { recordOf } from '../../../model/record-of.js';
 import { freeName } from '../base/start.js';
 
 export type Connection = ReturnType<typeof readSourceUrl>;
@@ -12,6 +14,9 @@ const kinds = {
   CLICKHOUSE: 'ClickHouse',
   DUCKDB: 'A DuckDB file',
   SQLITE: 'A SQLite file',
+  ...recordOf(variantNames, (type) =>
+    isUntested(type) ? `${variants[type].title} (not run here)` : variants[type].title,
+  ),
 } as const satisfies Readonly<Record<Connection['datasourceType'], string>>;
 
 const read = (url: string): Connection | UnreadableUrl | null => {

@@ -1,6 +1,8 @@
 /** The databases: connect one or upload it, read its tables anew, and see what it has. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { grainOf } from '../../../model/datamart/source-schema.js';
+import { isUntested, protocolOf, type Variant, variantNames, variants } from '../../../model/organization.js';
+import { recordOf } from '../../../model/record-of.js';
 import { options } from '../../base/options.js';
 import { hasRole, type OperationAnswer, type OperationInput, StudioError } from '../base/api.js';
 import { badge, type Column, confirmed, link, list, timeColumn } from '../base/kit.js';
@@ -24,12 +26,18 @@ type Data = {
   readonly uploads: UploadFacts | null;
 };
 
+const kindOfVariant = (type: Variant): { readonly title: string; readonly port: number } => {
+  const { title, port } = variants[type];
+  return { title: isUntested(type) ? `${title} (not run here)` : title, port };
+};
+
 const kinds: Readonly<Record<Kind, { readonly title: string; readonly port: number | null }>> = {
   POSTGRES: { title: 'PostgreSQL', port: 5432 },
   MYSQL: { title: 'MySQL or MariaDB', port: 3306 },
   CLICKHOUSE: { title: 'ClickHouse', port: 8123 },
   DUCKDB: { title: 'DuckDB file', port: null },
   SQLITE: { title: 'SQLite file', port: null },
+  ...recordOf(variantNames, kindOfVariant),
 };
 
 class SourcesScreen extends Screen<Data> {
@@ -118,8 +126,9 @@ class SourcesScreen extends Screen<Data> {
         <label>Kind
           <select name="kind" @change=${choose}>${options(choices, this.kind)}</select>
         </label>
+        ${isUntested(this.kind) ? untestedNotice : nothing}
         <label>Name <span class="hint">how Studio calls it</span><input name="name" required maxlength="120" autocomplete="off" /></label>
-        ${port === null ? fileFields : serverFields(port, this.kind === 'POSTGRES')}
+        ${port === null ? fileFields : serverFields(port, protocolOf(this.kind) === 'POSTGRES')}
         <div class="buttons">
           ${link(addressOf('sources'), 'Cancel', 'button quiet')}
           <button ?disabled=${this.isBusy}>${this.isBusy ? 'Connecting…' : 'Connect'}</button>
@@ -243,6 +252,10 @@ const tableColumns: readonly Column<Catalogue['tables'][number]>[] = [
   { title: 'Key', of: (table) => grainOf(table).join(', ') || 'no key known' },
   { title: 'Rows, about', of: ({ estimatedRows }) => estimatedRows?.toLocaleString() ?? '', isNumber: true },
 ];
+
+const untestedNotice = html`<p class="notice" role="status">Not run here: Guestlist was never run on this database, so its answers
+  and its isolation are not tested. It can be connected only where the configuration has <code>datasources.untested: true</code>.
+  Compare the rows of two tenants before you use it.</p>`;
 
 const fileFields = html`<label>Path <span class="hint">a file on the server, in a folder that the configuration allows</span>
   <input name="path" required autocomplete="off" />
