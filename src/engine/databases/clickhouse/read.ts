@@ -159,10 +159,35 @@ const bindable = (parameter: unknown): string => {
 };
 
 /**
+ * How a query reads `Distributed` tables: rows of every shard once, or an error. Without a cluster they change nothing.
+ * docs/reference/databases.md says what each is for.
+ */
+const clusterSettings: ClickHouseSettings = {
+  // A shard that does not answer is an error, and not fewer rows.
+  skip_unavailable_shards: 0,
+  // A replica that is more than 5 minutes behind is not read, and without another one the query fails.
+  max_replica_delay_for_distributed_queries: '300',
+  fallback_to_stale_replicas_for_distributed_queries: 0,
+  // The rows of a subquery are read once, of all shards, and sent to each: a shard's own subquery would lack rows.
+  distributed_product_mode: 'global',
+  prefer_global_in_and_join: 1,
+  // Groups of several shards become one group.
+  distributed_group_by_no_merge: '0',
+  optimize_distributed_group_by_sharding_key: 0,
+  // All shards are asked: rows may be elsewhere than the sharding key says.
+  optimize_skip_unused_shards: 0,
+  // Replicas that share one query have repeated rows of joins, and lost rows of row policies.
+  max_parallel_replicas: '1',
+};
+
+/**
  * Sent with every query, so neither a server profile nor an earlier query changes its meaning. The server refuses
  * unknown settings.
+ *
+ * @internal Tests record what is sent.
  */
-const settings: ClickHouseSettings = {
+export const settings: ClickHouseSettings = {
+  ...clusterSettings,
   // Semantics of SQL.
   allow_experimental_analyzer: 1,
   join_use_nulls: 1,
