@@ -187,7 +187,8 @@ const mayImportTypes: Readonly<Record<string, readonly string[]>> = {
  */
 const isSharedCode = (file: string, target: string): boolean =>
   (file.startsWith('web/') && /^model\/(?:theme|texts)\//.test(target)) ||
-  (file.startsWith('web/studio/') && /^model\/(datamart\/|dashboard\/abilities|schedule\/mail-faults)/.test(target)) ||
+  (file.startsWith('web/studio/') &&
+    /^model\/(datamart\/|dashboard\/abilities|schedule\/mail-faults|organization\.js|record-of\.js)/.test(target)) ||
   (/^web\/(?:base|editor)\//.test(file) && /^model\/(?:datamart\/dates|query\/numbers)\.js$/.test(target)) ||
   (/^web\/(?:filters|editor)\//.test(file) && target === 'model/filter/relative.js') ||
   (file === 'web/editor/edit.ts' &&

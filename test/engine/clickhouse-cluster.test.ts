@@ -5,13 +5,13 @@
  */
 import { expect, it } from 'vitest';
 import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect.js';
-import { settings } from '../../src/engine/databases/clickhouse/read.js';
 import { readCatalog } from '../../src/engine/databases/clickhouse/schema.js';
+import { settings } from '../../src/engine/databases/clickhouse/settings.js';
 import type { Ask } from '../../src/engine/dialect/source-tables.js';
 import { prepare } from '../../src/engine/prepare/prepare.js';
 import type { VisualDefinition } from '../../src/model/dashboard/metric.js';
 import type { Datamart } from '../../src/model/datamart/datamart.js';
-import { columnRef, datamart, metric, question, relationship, table } from './world.js';
+import { columnRef, datamart, metric, type Place, question, relationship, table } from './world.js';
 
 /** Each is a `Distributed` table; its local tables have other names, which no datamart has. */
 const columns = {
@@ -36,13 +36,13 @@ const ask: Ask = async () =>
     Object.entries(all).map(([column, type]) => ['main', name, column, type]),
   );
 
-const place = {
+const place: Place = {
   datasource: {
     ...{ id: 'd1', name: 'cluster', syncedAt: null, datasourceType: 'CLICKHOUSE', host: 'db', port: 8443 },
     ...{ username: 'reader', password: '', database: 'main', schema: null, isSsl: true },
   },
   schemaName: 'main',
-} as const;
+};
 
 const statementOf = async (definition: VisualDefinition): Promise<string> => {
   const never = async (): Promise<never> => Promise.reject(new Error('no rows are read'));

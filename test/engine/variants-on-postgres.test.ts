@@ -76,7 +76,7 @@ describe.runIf(await isPostgresThere())('variants on PostgreSQL', () => {
   });
 
   describe.each(types)('%s', (type) => {
-    it.each(items.map((item) => [item.name, item] as const))('%s', async (_, item) => {
+    it.each(items.map((item) => [item.name, item] as const))('answers as PostgreSQL does: %s', async (_, item) => {
       const { definition, mart = shop, conditions = [], timezone = null, limit = null, offset = 0 } = item;
       const ask = (of: Place) =>
         engine.query(question(of, mart, 'None', definition, { conditions, timezone, limit, offset }));

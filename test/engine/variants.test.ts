@@ -5,9 +5,9 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Database, ResultTable } from '../../src/engine/connections/database.js';
 import { kinds } from '../../src/engine/databases/kinds.js';
-import { assertAurora, settingsOf } from '../../src/engine/databases/mysql/database.js';
 import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';
 import { readCatalog } from '../../src/engine/databases/mysql/schema.js';
+import { assertAurora, settingsOf } from '../../src/engine/databases/mysql/session.js';
 import { postgresForms } from '../../src/engine/databases/postgres/forms.js';
 import type { Catalog } from '../../src/engine/dialect/catalog.js';
 import type { Dialect, Statement } from '../../src/engine/dialect/dialect.js';

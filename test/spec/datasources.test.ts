@@ -80,7 +80,7 @@ describe('create', () => {
     expect((await names()).filter((name) => name === 'at-once')).toHaveLength(1);
   });
 
-  test.each([
+  test.each<[string, () => Input, RegExp]>([
     ['a host that the operator did not name', () => server('never', { host: 'db.example.com' }), /allowedHosts/],
     ['another port of a host that is named', () => server('never', { port: 5432 }), /allowedHosts/],
     ['the cloud’s metadata service', () => server('never', { host: '169.254.169.254', port: 80 }), /allowedHosts/],
@@ -99,9 +99,11 @@ describe('create', () => {
     ['a SQLite file outside of the folders', () => sqlite('never', '/etc/passwd'), /sqliteFolders/],
     ['memory of SQLite', () => sqlite('never', ':memory:'), /sqliteFolders/],
     ['a URL of SQLite', () => sqlite('never', `file:${at('text.duckdb')}?mode=rwc`), /sqliteFolders/],
-    ...variantNames.map(
-      (type) => [`a ${type}, of which none was run`, () => server('never', {}, type), /untested/] as const,
-    ),
+    ...variantNames.map((type): [string, () => Input, RegExp] => [
+      `a ${type}, of which none was run`,
+      () => server('never', {}, type),
+      /untested/,
+    ]),
     ['a redshift, in any case', () => server('never', {}, 'Redshift'), /datasources\.untested: true/],
     ['a file that is no SQLite database', () => sqlite('never', at('text.duckdb')), /^Datasource never: /],
   ])('%s is refused, and nothing is stored', async (_, input, message) => {

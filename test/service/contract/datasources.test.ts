@@ -5,14 +5,14 @@ import { createDatasource } from '../../../src/service/datasources/contract/data
 
 const credentials = { name: 'columns', host: 'db', username: 'reader', password: '', database: 'shop' };
 
-it.each([
+it.each<[string, object, number]>([
   ['CLICKHOUSE', {}, 8123],
   ['ClickHouse', { isSsl: true }, 8443],
   ['CLICKHOUSE', { isSsl: true, port: 443 }, 443],
   ['POSTGRES', { isSsl: true }, 5432],
   ['MYSQL', {}, 3306],
   ['redshift', {}, 5439],
-  ...variantNames.map((name) => [name, {}, variants[name].port] as const),
+  ...variantNames.map((name): [string, object, number] => [name, {}, variants[name].port]),
 ])('the usual port of %s with %o is %i', (datasourceType, parts, port) => {
   const body = { datasourceType, credentials: { ...credentials, ...parts } };
   expect(createDatasource.bindings[0]?.input?.parse(body)).toMatchObject({ credentials: { port } });
