@@ -44,7 +44,7 @@ export const openGateway = async (options: OpenGatewayOptions): Promise<OpenedGa
     await closeFailedStart(audit.close, log);
     throw error;
   });
-  const stopSweeps = startSweeps({ ...ledgerRetention(ledger, options.times), clock, log });
+  const { stop: stopSweeps } = startSweeps({ ...ledgerRetention(ledger, options.times), clock, log });
   const closers = createClosers();
   const close = () => closeAll([policies.close, closers.close, stopSweeps, audit.close]);
   try {

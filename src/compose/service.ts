@@ -126,7 +126,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const lastUses = createLastUses({ store, clock, log });
   const use = createUsageCounter({ store, clock, ids, tag, log, keepQuota });
   const running = openBoard(store, parts);
-  const stopSweeps = startSweeps({ ...store.retention.of(parts.times), clock, log });
+  const { stop: stopSweeps } = startSweeps({ ...store.retention.of(parts.times), clock, log });
   const jobs = startBackgroundJobs({ lastUses, use, running });
   const ask = answerGuestMetric({ store, engine: parts.engine, clock });
   const warmUp = createWarmUp({ store, clock, calendar, digest, ask }, parts.warmUpTimes);

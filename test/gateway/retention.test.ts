@@ -20,10 +20,9 @@ import { Refusal } from '../../src/model/refusal.js';
 import type { Retained, Retention } from '../../src/model/retention.js';
 import { countKinds, findSweptAt, withTurn } from '../../src/platform/databases/aged-rows.js';
 import { archiveKeysOf } from '../../src/platform/keys/archive-keys.js';
-import { sweepAll } from '../../src/platform/work/retention.js';
 import { type Backing, openTestDatabase } from '../suites/metadata.js';
 import { isPostgresThere } from '../suites/postgres.js';
-import { sweepKind } from '../suites/sweep.js';
+import { sweepAll, sweepKind } from '../suites/sweep.js';
 import { captureLog, createMovableClock } from './harness.js';
 
 const dayMs = 86_400_000;

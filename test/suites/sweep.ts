@@ -1,5 +1,7 @@
 /** Sweeps one kind of what is kept for a time. */
 import type { Retention, RetentionKind } from '../../src/model/retention.js';
+import { type SweepParts, startSweeps } from '../../src/platform/work/retention.js';
+import type { Timing } from '../../src/platform/work/time.js';
 import type { ServiceTimes } from '../../src/service/store/retention.js';
 
 /** Everything is old enough at once. */
@@ -18,4 +20,13 @@ export const sweepKind = async (
     if (end === 'busy') throw new Error('another sweep is running');
     if (end === 'done') return slices;
   }
+};
+
+const neverAgain: Timing = { nowMs: () => 0, after: () => () => undefined };
+
+/** One sweep of all kinds, as at the start of a process. */
+export const sweepAll = async (parts: SweepParts): Promise<void> => {
+  const { first, stop } = startSweeps(parts, neverAgain);
+  await first;
+  await stop();
 };

@@ -37,7 +37,7 @@ const sweepKind = async (
  * Goes through all kinds. Never rejects. A kind that fails does not stop the others. Ends where another process is
  * sweeping: that one goes on.
  */
-export const sweepAll = async (parts: SweepParts, isEnding: IsEnding = () => false): Promise<void> => {
+const sweepAll = async (parts: SweepParts, isEnding: IsEnding): Promise<void> => {
   const { kinds, noteSwept, clock, log } = parts;
   const now = clock.now();
   let isWhole = true;
@@ -56,15 +56,24 @@ export const sweepAll = async (parts: SweepParts, isEnding: IsEnding = () => fal
 
 const hourMs = 3_600_000;
 
-/** Starts the sweeps. The returned function ends them, and waits for a running slice. */
-export const startSweeps = (parts: SweepParts, timing: Timing = systemTiming): (() => Promise<void>) => {
+type Sweeps = {
+  /** The sweep at the start. Never rejects. */
+  readonly first: Promise<void>;
+  /** Ends the sweeps, and waits for a running slice. */
+  readonly stop: () => Promise<void>;
+};
+
+export const startSweeps = (parts: SweepParts, timing: Timing = systemTiming): Sweeps => {
   let isEnding = false;
   const run = () => sweepAll(parts, () => isEnding);
   const first = handled(run());
-  const stop = repeat(timing, hourMs, run);
-  return async () => {
-    isEnding = true;
-    await stop();
-    await first;
+  const stopRepeating = repeat(timing, hourMs, run);
+  return {
+    first,
+    stop: async () => {
+      isEnding = true;
+      await stopRepeating();
+      await first;
+    },
   };
 };
