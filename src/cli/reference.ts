@@ -223,8 +223,9 @@ about a request have its \`requestId\`; lines about a tenant or a user have \`te
 \`[redacted]\`.
 
 \`requestId\` is the caller's \`X-Request-Id\` if it has 8 to 64 letters, digits, \`_\` or \`-\`;
-otherwise it is a new UUID. Gateway and service answer it as \`X-Request-Id\`. Where a request is part
-of a [trace](monitoring.md#traces), its line has \`traceId\`.
+otherwise it is a new UUID. Gateway and service answer it as \`X-Request-Id\`. Where a request, a
+delivery, a build or a roll-out is part of a [trace](monitoring.md#traces), its lines have
+\`traceId\`.
 
 ${chapters.join('\n\n')}
 `;

@@ -79,17 +79,20 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
     cache: cacheOptions(parts, rows),
     maskSecret: keyFor(parts, 'masked values'),
     meters: createEngineMeters(registry),
-    rollups: rollupsOf(settings, folder),
+    rollups: rollupsOf(settings, folder, log),
     ...engineLimits(settings),
   });
   const opened = flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
   return { ...opened, queries, live, close: () => closeAll([opened.engine.close, async () => rows?.close()]) };
 };
 
-const rollupsOf = ({ rollups }: Settings, folder: string): RollupsOptions | undefined => {
+const rollupsOf = ({ rollups }: Settings, folder: string, log: Log): RollupsOptions | undefined => {
   if (rollups.folder === null) return undefined;
   const { memoryMegabytes, diskMegabytes, tailRows } = rollups;
-  return { folder: resolve(folder, rollups.folder), limits: { memoryMegabytes, diskMegabytes }, tailRows };
+  return {
+    ...{ folder: resolve(folder, rollups.folder), limits: { memoryMegabytes, diskMegabytes }, tailRows },
+    built: (datamart, rollup) => log.info({ event: 'rollup.built', datamart, rollup }, 'built a rollup'),
+  };
 };
 
 const commandTimeoutMs = 500;

@@ -1,9 +1,10 @@
 /**
  * Prometheus meters of the gateway and the engine. docs/reference/monitoring.md lists them. No label names a tenant or a user.
  */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { EngineMeters } from '../engine/rows.js';
 import type { GatewayMeters, WorkKind } from '../gateway/common/meters.js';
+import { createHistogram } from '../platform/logs/meters.js';
 
 /** The gateway's meters, and whether dependencies that it can do without are available. */
 export type ProductMeters = GatewayMeters & {
@@ -122,16 +123,15 @@ export const showClockSkew = (registry: Registry, skewMs: () => number): void =>
 export const createGatewayMeters = (registry: Registry, countWork: CountWork): ProductMeters => {
   const { answers, limited, calls, loads, entries } = createCounts(registry);
   const { circuit, loaded, refused, redis } = createStates(registry);
-  const mints = new Histogram({
+  const observeMint = createHistogram(registry, {
     name: 'guestlist_gateway_mint_duration_seconds',
     help: 'Time the service took to mint a token.',
     buckets: mintBuckets,
-    registers: [registry],
   });
   return {
     answered: answers,
     limited: (limit) => limited(1, limit),
-    minted: (durationMs) => mints.observe(durationMs / 1000),
+    minted: (durationMs) => observeMint(durationMs / 1000),
     called: (operation, outcome) => calls(1, operation, outcome),
     circuitChanged: (state) => circuit.set(state === 'open' ? 1 : 0),
     policyRead: (outcome) => {
@@ -175,14 +175,13 @@ export const createEngineMeters = (registry: Registry): EngineMeters => {
     labelNames: ['why'],
     registers,
   });
-  const waits = new Histogram({
+  const observeWait = createHistogram(registry, {
     name: 'guestlist_query_wait_seconds',
     help: 'Time that a query waited for its turn at the datasource.',
     buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers,
   });
   return {
-    waited: (ms) => waits.observe(ms / 1000),
+    waited: (ms) => observeWait(ms / 1000),
     answered: (from) => answers.inc({ from }),
     evicted: () => evictions.inc(),
     refused: (why) => refusals.inc({ why }),

@@ -175,10 +175,7 @@ const startRefresh = ({ store, engine, clock, warmUp, log }: RefreshParts) => {
   const refresh = createRefresh(
     { store, engine, clock, calendar },
     {
-      built: ({ id, name: datamart }, rollup) => {
-        warmUp.want({ datamartId: id });
-        log.info({ event: 'rollup.built', datamart, rollup }, 'built a rollup');
-      },
+      built: ({ id }) => warmUp.want({ datamartId: id }),
       failed: (datamart, rollup, err) =>
         log.warn({ event: 'rollup.build_failed', datamart, rollup, err }, 'failed to build a rollup'),
     },

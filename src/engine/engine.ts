@@ -117,7 +117,7 @@ export const createEngine = (options: EngineOptions): Engine => {
   };
 };
 
-const builderOf = (rollups: Rollups | null, options: Pick<EngineOptions, 'running'>): Engine['rollups'] => {
+const builderOf = (rollups: Rollups | null, options: Pick<EngineOptions, 'running' | 'rollups'>): Engine['rollups'] => {
   if (rollups === null) return null;
   const { assertOpen, state, keepOnly } = rollups;
   return { build: listedBuild(rollups, options), assertOpen, state, keepOnly };
@@ -132,12 +132,18 @@ const openRollups = (options: EngineOptions, databases: Databases, { answerBytes
 
 /** A build is in no queue: it runs at once, and reads one period after the other. */
 const listedBuild =
-  ({ build }: Rollups, { running = unlisted }: Pick<EngineOptions, 'running'>): RollupBuilder['build'] =>
+  (
+    { build }: Rollups,
+    { running = unlisted, rollups }: Pick<EngineOptions, 'running' | 'rollups'>,
+  ): RollupBuilder['build'] =>
   (asked, signal) => {
-    const subject = `${asked.datamart.name} / ${asked.rollup.name}`;
-    const work: Parameters<typeof running.during<KeptRollup>>[1] = ({ signal: until = signal, begins }) => {
+    const [datamart, rollup] = [asked.datamart.name, asked.rollup.name];
+    const subject = `${datamart} / ${rollup}`;
+    const work: Parameters<typeof running.during<KeptRollup>>[1] = async ({ signal: until = signal, begins }) => {
       begins();
-      return build(asked, until);
+      const kept = await build(asked, until);
+      rollups?.built?.(datamart, rollup);
+      return kept;
     };
     return running.during({ kind: 'build', subject, canEnd: true }, work, signal);
   };

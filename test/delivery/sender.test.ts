@@ -15,9 +15,12 @@ import { type Alert, AlertFault, type AlertState } from '../../src/model/schedul
 import type { Schedule } from '../../src/model/schedule/schedule.js';
 import { loadBrands } from '../../src/platform/config/mail-brands.js';
 import { defaultSettings } from '../../src/platform/config/settings.js';
+import { createRunningWork } from '../../src/platform/work/running-work.js';
 import type { Store } from '../../src/service/store/store.js';
 import { createStore } from '../../src/service/store/store.js';
 import type { Tables } from '../../src/service/store/tables.js';
+import { createMemoryLog } from '../platform/http/sample.js';
+import { registerTraces } from '../platform/traces.js';
 import { openTestDatabase, type TestDatabase } from '../suites/metadata.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { testSealer } from '../suites/sealer.js';
@@ -370,6 +373,27 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
     mailbox.behave('refuse-recipient');
     await senderOf()();
     expect(JSON.stringify(lines)).not.toMatch(/customer\.example|Delays/);
+  });
+
+  describe('with an SDK of traces', () => {
+    const exporter = registerTraces();
+
+    test('the lines of a delivery have the trace of its span, and those of another one its own', async () => {
+      const { log, lines: written } = createMemoryLog();
+      const send = senderOf({ log, running: createRunningWork(clock) });
+      await insertDue();
+      await send();
+      await insertDue();
+      right = () => Promise.reject(new Error('away'));
+      await send();
+      const traceIds = exporter.getFinishedSpans().map((span) => span.spanContext().traceId);
+      expect(new Set(traceIds).size).toBe(2);
+      expect(written.map((line) => JSON.parse(line)).map(({ event, traceId }) => [event, traceId])).toEqual([
+        ['delivery.ended', traceIds[0]],
+        ['delivery.attempt_failed', traceIds[1]],
+        ['delivery.ended', traceIds[1]],
+      ]);
+    });
   });
 
   test('plans each moment once, and sends what the rule of the schedule says', async () => {

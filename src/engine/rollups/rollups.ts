@@ -53,6 +53,8 @@ export type RollupsOptions = {
   readonly limits: FileLimits;
   /** Groups of a tenant's open time; with more of them, the source answers. */
   readonly tailRows: number;
+  /** Called within the span of each build that has succeeded. Left out: nobody hears of it. */
+  readonly built?: ((datamart: string, rollup: string) => void) | undefined;
 };
 
 type Options = RollupsOptions & {

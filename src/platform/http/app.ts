@@ -156,9 +156,9 @@ const readiness =
 
 const exposition =
   ({ render }: Meters): Step =>
-  async (_, response) => {
-    const { contentType, body } = await render();
-    return send(response, { status: 200, headers: ['Content-Type', contentType], body });
+  async (request, response) => {
+    const { contentType, body } = await render(request.headers.accept);
+    return send(response, { status: 200, headers: ['Content-Type', contentType, 'Vary', 'Accept'], body });
   };
 
 const docsLink = {

@@ -1,6 +1,7 @@
 /** The process's log: one JSON line for each event. Credentials are never written, at any level of the fields. */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Log as EventLog } from '../../model/log-events.js';
+import { openTraceId, traceIdOfError } from '../traces/trace.js';
 
 /** The log of this process. Any pino logger has this type. */
 export type Log = EventLog & {
@@ -90,6 +91,15 @@ export const bufferedOutput = (dest = 1): DestinationStream & { readonly flushSy
   };
 };
 
+/**
+ * A line names the trace in which it is written, or in which its error was thrown. A line's own `traceId` comes before
+ * both.
+ */
+const traceOfLine = ({ err }: { readonly err?: unknown }): { readonly traceId?: string } => {
+  const traceId = openTraceId() ?? traceIdOfError(err);
+  return traceId === undefined ? {} : { traceId };
+};
+
 /** Creates the log. `destination` defaults to standard output, written line by line. */
 export const createLog = ({
   level = 'info',
@@ -102,6 +112,7 @@ export const createLog = ({
     {
       level,
       base: null,
+      mixin: traceOfLine,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: redactedPaths, censor: '[redacted]' },

@@ -15,6 +15,7 @@ import {
   type SpanContext,
   SpanKind,
   SpanStatusCode,
+  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
@@ -41,6 +42,18 @@ export const remoteTraceOf = (headers: Headers): RemoteTrace | undefined => {
   const state = headers.tracestate;
   const isState = typeof state === 'string' && state.length <= longestState;
   return { traceId, spanContext: isState ? { ...named, traceState: createTraceState(state) } : named };
+};
+
+/** The trace of the open span. Undefined: no span is open, or only one that a caller in another process named. */
+export const openTraceId = (): string | undefined => {
+  const span = trace.getActiveSpan();
+  return span === undefined || !isSpanContextValid(span.spanContext()) ? undefined : span.spanContext().traceId;
+};
+
+/** As `openTraceId`, if the trace is sampled: only then can somebody look it up. */
+export const sampledTraceId = (): string | undefined => {
+  const span = trace.getActiveSpan()?.spanContext();
+  return span !== undefined && (span.traceFlags & TraceFlags.SAMPLED) !== 0 ? openTraceId() : undefined;
 };
 
 /** What the work of a span can say about it. */
@@ -82,6 +95,13 @@ const codeOf = (error: unknown): string => {
   return error instanceof Error ? error.name : typeof error;
 };
 
+/** Errors are logged by those who called the work, when its span has ended. */
+const tracesOfErrors = new WeakMap<object, string>();
+
+/** The trace of the innermost span whose work threw this error. */
+export const traceIdOfError = (error: unknown): string | undefined =>
+  error instanceof Error ? tracesOfErrors.get(error) : undefined;
+
 const createOpenSpan = (span: Span): OpenSpan => ({
   traceId: span.spanContext().traceId,
   note: (make) => {
@@ -117,6 +137,7 @@ export const inSpan = <R>({ name, kind = 'internal', attributes, from }: SpanSta
   };
   const fail = (error: unknown): never => {
     open.failed(codeOf(error));
+    if (error instanceof Error && !tracesOfErrors.has(error)) tracesOfErrors.set(error, span.spanContext().traceId);
     span.end();
     throw error;
   };

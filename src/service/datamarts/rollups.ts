@@ -76,7 +76,7 @@ export const buildRollup =
   };
 
 type Noted = {
-  readonly built: (datamart: Datamart, rollup: string) => void;
+  readonly built: (datamart: Datamart) => void;
   readonly failed: (datamart: string, rollup: string, error: unknown) => void;
 };
 
@@ -117,7 +117,7 @@ export const createRefresh = (deps: Deps & { readonly clock: Clock; readonly cal
     const last = manifest === null ? null : new Date(manifest.checkedAt);
     if (isCurrent && last !== null && !isRefreshDue(rollup.refresh, calendar, { last, now: clock.now() })) return;
     await builder.build({ ...place, isWhole: false }, signal);
-    noted.built(datamart, rollup.name);
+    noted.built(datamart);
   };
   const refreshNoted = async (builder: RollupBuilder, { datamart, rollup }: Declared, signal: AbortSignal) => {
     try {

@@ -24,7 +24,7 @@ import {
   type UsedBy,
   type UsedOn,
 } from '../../../model/usage.js';
-import { inSpan, type OpenSpan, type RemoteTrace } from '../../traces/trace.js';
+import { inSpan, type OpenSpan, type RemoteTrace, sampledTraceId } from '../../traces/trace.js';
 import { breathe } from '../../work/breathe.js';
 import { needsData } from '../interface/callable.js';
 import { limits } from '../interface/fields.js';
@@ -89,6 +89,8 @@ export type DispatchResponse = {
   readonly operation: string;
   /** For logs. Undefined: no trace is known. */
   readonly traceId?: string | undefined;
+  /** For meters: the trace, if it is sampled. */
+  readonly exemplar?: string | undefined;
   readonly refused?: {
     readonly code: string;
     readonly reason: string;
@@ -539,7 +541,7 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
       noteServed(open, match, served);
       const fields = { requestId, operation: match.operation.name };
       const response = respond(match, served, (pieces) => logged(pieces, request.signal, fields, log));
-      return { ...response, traceId: open.traceId };
+      return { ...response, traceId: open.traceId, exemplar: sampledTraceId() };
     });
   };
 };

@@ -41,7 +41,9 @@ export const rawCookieOf = ({ cookie }: IncomingHttpHeaders, name: string): stri
 export const cookieOf = (headers: IncomingHttpHeaders, name: string): string | null =>
   rawCookieOf(headers, name)?.replace(/^"(.*)"$/, '$1') ?? null;
 
-type Note = { readonly requestId: string } & Partial<Pick<DispatchResponse, 'operation' | 'refused' | 'traceId'>>;
+type Note = { readonly requestId: string } & Partial<
+  Pick<DispatchResponse, 'operation' | 'refused' | 'traceId' | 'exemplar'>
+>;
 
 const notes = new WeakMap<ServerResponse, Note>();
 
@@ -53,8 +55,10 @@ export const noteOf = (response: ServerResponse): Note => {
 };
 
 /** Says which operation answers, for the log and the meters. */
-export const noteAnswer = (response: ServerResponse, { operation, refused, traceId }: DispatchResponse): void => {
-  notes.set(response, { ...noteOf(response), operation, traceId, ...(refused === undefined ? {} : { refused }) });
+export const noteAnswer = (response: ServerResponse, { operation, refused, ...trace }: DispatchResponse): void => {
+  const { traceId, exemplar } = trace;
+  const noted = { operation, traceId, exemplar, ...(refused === undefined ? {} : { refused }) };
+  notes.set(response, { ...noteOf(response), ...noted });
 };
 
 export type Begin = (request: IncomingMessage, response: ServerResponse) => string;
@@ -75,8 +79,9 @@ export const beginning = ({ log, meters }: { readonly log: Log; readonly meters?
     response.once('close', () => {
       const durationInMs = performance.now() - startedAt;
       const { statusCode: status } = response;
-      const { operation, refused, traceId } = noteOf(response);
-      meters?.observe({ operation: operation ?? 'unmatched', status, durationInSeconds: durationInMs / 1000 });
+      const { operation, refused, traceId, exemplar } = noteOf(response);
+      const measured = { status, durationInSeconds: durationInMs / 1000, exemplar };
+      meters?.observe({ operation: operation ?? 'unmatched', ...measured });
       const line = { method, path, status, durationInMs: Math.round(durationInMs), operation };
       const whole = { requestId, traceId, ...line, ...(refused === undefined ? {} : { refused }) };
       if (status >= 500) lines.error({ event: 'request.failed', ...whole }, 'request');
