@@ -62,6 +62,38 @@ describe.runIf(isPostgresServerThere())('replicas of PostgreSQL', () => {
     for (let count = 0; count < 5; count += 1) expect(await portOf(foreign)).toBe(primary.port);
   });
 
+  it('a download whose replica fails before its first rows comes from the server itself, and one that has begun fails', async () => {
+    const own = source(standby, 3598);
+    await expect.poll(() => portOf(own), { timeout: 30_000 }).toBe(standby.port);
+    /** The ports that the batches come from. `afterFirst` runs when the first one is there. */
+    const download = (sql: string, afterFirst: () => Promise<void> = async () => {}) => {
+      const ports: number[] = [];
+      const done = databases.use(own, null, (database) =>
+        database.stream({ sql, parameters: [] }, { kind: 'untenanted' }, async ({ rows }) => {
+          ports.push(Number(rows[0]?.[0]));
+          if (ports.length === 1) await afterFirst();
+        }),
+      );
+      return { ports, done };
+    };
+    const port = "pg_catalog.current_setting('port')";
+    const endOthers = async (): Promise<void> => {
+      await standby.execute(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = 'shop' and pid <> pg_backend_pid()`,
+      );
+    };
+    // The replica ends the connection of its own statement before a row is there; the server itself does not.
+    const failing = `SELECT ${port}, CASE WHEN pg_catalog.pg_is_in_recovery()
+      THEN pg_catalog.pg_terminate_backend(pg_catalog.pg_backend_pid()) END`;
+    const early = download(failing);
+    await early.done;
+    expect(early.ports).toEqual([primary.port]);
+    await expect.poll(() => portOf(own), { timeout: 30_000 }).toBe(standby.port);
+    const late = download(`SELECT ${port}, id FROM pg_catalog.generate_series(1, 500000) AS wide(id)`, endOthers);
+    await expect(late.done).rejects.toThrow();
+    expect(new Set(late.ports)).toEqual(new Set([standby.port]));
+  }, 90_000);
+
   it('while a replica is gone, the server itself answers, and no question fails', async () => {
     const own = source(standby, 3600);
     await expect.poll(() => portOf(own), { timeout: 30_000 }).toBe(standby.port);

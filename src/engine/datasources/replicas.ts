@@ -7,7 +7,13 @@ import { isFile } from '../../model/organization.js';
 import { findUnavailable } from '../../model/unavailable.js';
 import { closeAll } from '../../platform/work/close-all.js';
 import type { Timing } from '../../platform/work/time.js';
-import { NamesRefused, type OpenDatabase, type OpenedDatabase, type StreamPosition } from '../connections/database.js';
+import {
+  NamesRefused,
+  type OpenDatabase,
+  type OpenedDatabase,
+  type Sink,
+  type StreamPosition,
+} from '../connections/database.js';
 
 /** How long a look at the positions holds. A dead replica is tried again after it. */
 const checkMs = 1000;
@@ -82,6 +88,39 @@ const createWatch = (primary: OpenedDatabase, replicas: readonly Replica[], { no
 const mayPrimaryAnswer = (cause: unknown): boolean =>
   cause instanceof NamesRefused || findUnavailable(cause) !== undefined;
 
+/** Asks the chosen replica first, and the primary where that fails and nothing was answered yet. */
+const readsOf = (
+  primary: OpenedDatabase,
+  choose: () => Promise<OpenedDatabase | undefined>,
+): Pick<OpenedDatabase, 'run' | 'stream'> => ({
+  run: async (...asked) => {
+    const replica = await choose();
+    if (replica === undefined) return primary.run(...asked);
+    try {
+      return await replica.run(...asked);
+    } catch (cause) {
+      if (!mayPrimaryAnswer(cause)) throw cause;
+      return primary.run(...asked);
+    }
+  },
+  stream: async (statement, tenant, sink, running) => {
+    const replica = await choose();
+    if (replica === undefined) return primary.stream(statement, tenant, sink, running);
+    let hasBegun = false;
+    const passOn: Sink = (batch) => {
+      hasBegun = true;
+      return sink(batch);
+    };
+    try {
+      return await replica.stream(statement, tenant, passOn, running);
+    } catch (cause) {
+      // The reader has rows of the replica, and the primary may have others.
+      if (hasBegun || !mayPrimaryAnswer(cause)) throw cause;
+      return primary.stream(statement, tenant, sink, running);
+    }
+  },
+});
+
 /** Opens the datasource with its replicas. `open` opens one server. */
 export const openWithReplicas =
   (open: OpenDatabase, timing: Pick<Timing, 'nowMs'>): OpenDatabase =>
@@ -108,17 +147,7 @@ export const openWithReplicas =
     };
     return {
       ...primary,
-      run: async (...asked) => {
-        const replica = await choose();
-        if (replica === undefined) return primary.run(...asked);
-        try {
-          return await replica.run(...asked);
-        } catch (cause) {
-          if (!mayPrimaryAnswer(cause)) throw cause;
-          return primary.run(...asked);
-        }
-      },
-      stream: async (...asked) => ((await choose()) ?? primary).stream(...asked),
+      ...readsOf(primary, choose),
       close: async () => {
         isClosed = true;
         const opened = await Promise.allSettled(replicas.map((replica) => replica.opened()));
