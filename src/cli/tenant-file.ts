@@ -26,7 +26,8 @@ const exportReport = ({ from, at, tables, needs, bytes }: ExportedTenant, to: st
   ].join('\n');
 };
 
-const importReport = ({ to, at, madeBy, isDry, clientId, state, tables, newIds, renamed }: ImportedTenant): string => {
+const importReport = (imported: ImportedTenant): string => {
+  const { to, at, madeBy, isDry, clientId, state, tables, newIds, renamed, unknownReports: unknown } = imported;
   const ids = newIds === 0 ? [] : [`${newIds} of them get new ids, because theirs are taken here.`];
   const names = renamed.map(([before, after]) => `  ${before} -> ${after}`);
   return [
@@ -34,6 +35,11 @@ const importReport = ({ to, at, madeBy, isDry, clientId, state, tables, newIds, 
     `${isDry ? 'Would import' : 'Imported'} ${sum(tables)} rows of ${at}, exported by Guestlist ${madeBy}, as the tenant ${JSON.stringify(clientId)} into ${to}. The tenant is ${state}.`,
     ...ids,
     ...(names.length === 0 ? [] : [`Names that hold the tenant's id:\n${names.join('\n')}`]),
+    ...(unknown === 0
+      ? []
+      : [
+          `Users of the tenant had ended ${unknown} of the host's reports that are not here: make them before they are sent, and end them for these users.`,
+        ]),
     isDry
       ? 'Nothing was written.'
       : 'Its users log in anew. Addresses without an account confirm again before a report goes to them.',

@@ -1,4 +1,5 @@
 /** `guestlist export-tenant` and `import-tenant`: what one tenant has goes elsewhere, and nothing of another one. */
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -72,6 +73,37 @@ const makeExported = async () => {
   const exported = await run(first, 'export-tenant', 'acme', '--to', file);
   return { first, planted, file, exported };
 };
+
+/** Adds reports of the host to all tenants with a copy of the template, which these recipients have ended. */
+const addHostReports = async (
+  { server, organization }: Awaited<ReturnType<typeof makeInstallation>>,
+  names: readonly string[],
+  ended: readonly string[],
+): Promise<readonly string[]> => {
+  if (organization === null) throw new Error('the installation has no organization');
+  const { dataApp, template: board } = organization;
+  return on(server, async (database) => {
+    const db = database.connect();
+    const ids = names.map((name) => [randomUUID(), name] as const);
+    for (const [id, name] of ids) {
+      await sql`insert into guestlist.schedules (id, dashboard_id, opened_id, data_app_id, client_id, user_identifier, name,
+          format, recurrence, catch_up, is_paused, created_at)
+        values (${id}, ${board}, 'delays', ${dataApp}, '', '', ${name}, 'pdf', '{}', 'skip', false, now())`.execute(db);
+      for (const recipient of ended)
+        await sql`insert into guestlist.schedule_stops (schedule_id, recipient, stopped_at)
+          values (${id}, ${recipient}, now())`.execute(db);
+    }
+    return ids.map(([id]) => id);
+  });
+};
+
+const stopsAt = (server: string, scheduleIds: readonly string[]) =>
+  on(server, async (database) => {
+    const { rows } = await sql<{ name: string; recipient: string }>`
+      select name, recipient from guestlist.schedule_stops join guestlist.schedules on id = schedule_id
+      where id = any(${[...scheduleIds]}::text[])`.execute(database.connect());
+    return rows.map(({ name, recipient }) => [name, recipient]).toSorted();
+  });
 
 const auditedAt = (server: string) =>
   on(server, async (database) => {
@@ -201,6 +233,25 @@ describe.skipIf(!hasServer)('an import of a tenant', () => {
       err: expect.stringMatching(/has rows here already \(1 of dashboards.*--as/),
     });
     expect(await contentAt(first.server)).toEqual(after);
+  });
+
+  it('keeps what its users ended of the host’s reports, by the names of the reports, and what no other tenant ended', async () => {
+    const { first } = await makeExported();
+    const second = await makeInstallation(2);
+    const ann = (clientId: string): string => JSON.stringify([clientId, 'ann']);
+    const here = await addHostReports(first, ['weekly', 'monthly'], [ann('acme'), ann('globex'), ann('acme"')]);
+    const there = await addHostReports(second, ['weekly'], []);
+    const file = join(first.folder, 'ended.tenant');
+    expect((await run(first, 'export-tenant', 'acme', '--to', file)).code).toBe(0);
+    expect(await contentOfFile(file)).not.toContain('globex');
+    const imported = await run(second, 'import-tenant', file);
+    expect(imported).toMatchObject({ code: 0, out: expect.stringContaining("had ended 1 of the host's reports") });
+    expect(await stopsAt(second.server, there)).toEqual([['weekly', ann('acme')]]);
+    const before = await stopsAt(first.server, here);
+    expect((await run(first, 'import-tenant', file, '--as', 'copy')).out).not.toContain('had ended');
+    expect(await stopsAt(first.server, here)).toEqual(
+      [...before, ['monthly', ann('copy')], ['weekly', ann('copy')]].toSorted(),
+    );
   });
 
   it('lists all that is missing, and refuses other files, other keys and changed bytes, without writing', async () => {

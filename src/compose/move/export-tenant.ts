@@ -7,7 +7,8 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { loadRefOf } from '../../gateway/ledger/ledger.js';
 import type { LedgerTables } from '../../gateway/ledger/tables.js';
 import { tenantId, tenantIdShape } from '../../gateway/policy/tenant-id.js';
-import { type Manifest, type Need, writeBackup } from '../../platform/databases/move/backup-file.js';
+import { tenantRecipient, userOfTenant } from '../../model/schedule/host-schedule.js';
+import { type EndedReport, type Manifest, type Need, writeBackup } from '../../platform/databases/move/backup-file.js';
 import type { Contents, Table } from '../../platform/databases/move/catalog.js';
 import { type Digest, databaseRows, type RowSource, type TextRow } from '../../platform/databases/move/rows.js';
 import { createSealer, type Sealer } from '../../platform/keys/sealing.js';
@@ -107,6 +108,17 @@ const needsOf = async (db: Transaction<unknown>, ids: ReadonlySet<string>): Prom
   return rows;
 };
 
+/** A schedule of the host is no row of the tenant, so what its users ended is told by the schedule's name. */
+const endsOf = async (db: Transaction<unknown>, clientId: string): Promise<readonly EndedReport[]> => {
+  const ofTenant = tenantRecipient(clientId, '').slice(0, -'""]'.length);
+  const { rows } = await sql<Omit<EndedReport, 'user'> & { recipient: string }>`
+    select schedules.data_app_id as "dataAppId", schedules.name as schedule, external_dashboard_id as template, recipient
+    from guestlist.schedule_stops join guestlist.schedules on schedules.id = schedule_id
+      join guestlist.dashboards on dashboards.id = schedules.dashboard_id
+    where schedules.client_id = '' and starts_with(recipient, ${ofTenant}) order by 2, 4`.execute(db);
+  return rows.map(({ recipient, ...of }) => ({ ...of, user: userOfTenant(recipient) }));
+};
+
 const stateOf = async (ledger: Kysely<LedgerTables>, tenantRef: string): Promise<'active' | 'suspended'> => {
   const row = await ledger
     .selectFrom('tenants')
@@ -172,7 +184,7 @@ const exportFrom = (
     const source = tenantRows(transaction, contentsOf(all), clientId, createSealer(...end.ring));
     say('reading what the tenant has');
     const needs = await needsOf(transaction, await idsIn(source));
-    const tenant = { clientId, state, needs: [...needs] };
+    const tenant = { clientId, state, needs: [...needs], ends: [...(await endsOf(transaction, clientId))] };
     return write(source, { parts: end.parts, tenant, at: clock.now().toISOString() }, request);
   });
 

@@ -10,6 +10,7 @@ import { dashboardIdOf } from '../../gateway/common/dashboard-id.js';
 import { loadRefOf } from '../../gateway/ledger/ledger.js';
 import { type LedgerTables, schemaName as ledgerSchema } from '../../gateway/ledger/tables.js';
 import { applyTenantEvent } from '../../gateway/tenant/records.js';
+import { tenantRecipient } from '../../model/schedule/host-schedule.js';
 import {
   checkBackup,
   type Manifest,
@@ -48,6 +49,8 @@ export type ImportedTenant = Pick<Manifest, 'at' | 'madeBy'> & {
   readonly newIds: number;
   /** Names of dashboards and embeds that contain the tenant's id, and their new names. */
   readonly renamed: readonly (readonly [string, string])[];
+  /** Reports of the host that users of the tenant ended, and that are not here. */
+  readonly unknownReports: number;
 };
 
 type TenantManifest = Manifest & { readonly tenant: NonNullable<Manifest['tenant']> };
@@ -293,6 +296,26 @@ const insertAll = async (
   await opened.end();
 };
 
+/**
+ * Keeps what users of the tenant ended, of the host's schedules that have the same name here. Returns how many schedules
+ * have that name nowhere.
+ */
+const insertEnds = async (db: Transaction<unknown>, { file, clientId, needs }: Plan): Promise<number> => {
+  const missing = new Set<string>();
+  for (const { dataAppId, schedule, template, user } of file.tenant.ends) {
+    const { rows } = await sql`
+      insert into guestlist.schedule_stops (schedule_id, recipient, stopped_at)
+      select schedules.id, ${tenantRecipient(clientId, user)}, now()
+      from guestlist.schedules join guestlist.dashboards on dashboards.id = dashboard_id
+      where schedules.client_id = '' and schedules.data_app_id = ${needs.get(dataAppId) ?? null}
+        and schedules.name = ${schedule} and external_dashboard_id = ${template}
+      on conflict (schedule_id, recipient) do update set stopped_at = schedule_stops.stopped_at
+      returning schedule_id`.execute(db);
+    if (rows.length === 0) missing.add(JSON.stringify([dataAppId, template, schedule]));
+  }
+  return missing.size;
+};
+
 /** An import is a sign-up. A tenant that is suspended at either end is suspended. */
 const setState = async (
   db: Kysely<LedgerTables>,
@@ -336,24 +359,25 @@ const importInto = async (
   end: WritableEnd,
   request: ImportRequest,
   { clock }: Surroundings,
-): Promise<Pick<ImportedTenant, 'state'> & { readonly plan: Plan }> =>
+): Promise<Pick<ImportedTenant, 'state' | 'unknownReports'> & { readonly plan: Plan }> =>
   end.db.transaction().execute(async (db) => {
     await setFormats(db);
     const plan = await planOf(db, await readFile(request), request.as);
     const state = plan.file.tenant.state;
-    if (request.isDry) return { plan, state };
+    if (request.isDry) return { plan, state, unknownReports: 0 };
     const ledger = db.withSchema(ledgerSchema) as unknown as Transaction<LedgerTables>;
     const refOf = await loadRefOf(ledger);
     await lockDataApps(db, plan);
     const now = clock.now();
     const set = await setState(ledger, plan, refOf(plan.clientId), now);
     await insertAll(db, await readFile(request), plan, { ring: end.ring, say: request.say });
+    const unknownReports = await insertEnds(db, plan);
     const rows = plan.survey.tables.reduce((sum, one) => sum + one.rows, 0);
     const detail = { command: 'import-tenant', exportedAt: plan.file.at, rows };
     await appendWithin(ledger, { refOf }, [
       { at: now, event: { kind: 'admin', code: 'OK', clientId: plan.clientId, detail } },
     ]);
-    return { plan, state: set };
+    return { plan, state: set, unknownReports };
   });
 
 /** Imports the tenant, or only says what an import would write. Rejects with an Error that says what to do. */
@@ -371,10 +395,10 @@ export const importTenant = async (
   const end = await openWritable(config, surroundings);
   try {
     assertSameVersion(manifest, end);
-    const { plan, state } = await importInto(end, request, surroundings);
+    const { plan, state, unknownReports } = await importInto(end, request, surroundings);
     const { at, madeBy } = manifest;
     const { tables, renamed } = plan.survey;
-    const done = { to: end.name, isDry, at, madeBy, clientId: plan.clientId, state, tables };
+    const done = { to: end.name, isDry, at, madeBy, clientId: plan.clientId, state, tables, unknownReports };
     return { ...done, newIds: plan.renewed.size, renamed: [...renamed] };
   } finally {
     await end.close();

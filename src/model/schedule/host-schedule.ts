@@ -30,7 +30,7 @@ export const tenantRecipient = (clientId: string, userIdentifier: string): strin
   JSON.stringify([clientId, userIdentifier]);
 
 /** The user of a recipient that `tenantRecipient` made. */
-const userOfTenant = (recipient: string): string => {
+export const userOfTenant = (recipient: string): string => {
   if (recipient === everyone) return everyone;
   const [, userIdentifier] = JSON.parse(recipient) as [string, string];
   return userIdentifier;

@@ -19,6 +19,16 @@ const need = z.strictObject({
 
 export type Need = z.output<typeof need>;
 
+/** A user of the tenant who ended what they get of a schedule of the host. */
+const end = z.strictObject({
+  dataAppId: named,
+  schedule: named,
+  template: named,
+  user: named,
+});
+
+export type EndedReport = z.output<typeof end>;
+
 const manifest = z.strictObject({
   format: z.literal(1),
   /** The version of Guestlist that made it. */
@@ -33,7 +43,14 @@ const manifest = z.strictObject({
     sequences: z.array(named),
   }),
   /** Of the file of one tenant, which holds its rows alone. */
-  tenant: z.strictObject({ clientId: named, state: z.enum(['active', 'suspended']), needs: z.array(need) }).optional(),
+  tenant: z
+    .strictObject({
+      clientId: named,
+      state: z.enum(['active', 'suspended']),
+      needs: z.array(need),
+      ends: z.array(end).default([]),
+    })
+    .optional(),
 });
 
 export type Manifest = z.output<typeof manifest>;
