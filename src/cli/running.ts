@@ -48,8 +48,8 @@ const outcomeWords: Readonly<Record<Exclude<EndOutcome, 'unanswered'>, string>> 
 
 export const runningCommand = new Command()
   .description(
-    `Lists queries, downloads, builds of rollups, deliveries and roll-outs of all processes, with their connections; --end
-ends one of them. A roll-out pauses, and can be resumed. A delivery cannot be ended: pause its schedule. Asks the running
+    `Lists queries, downloads, builds of rollups, deliveries, roll-outs, logins, the making of dashboards and events of
+tenants, of all processes, with their connections; --end ends one of the first five. A roll-out pauses, and can be resumed. A delivery cannot be ended: pause its schedule. Asks the running
 service with GUESTLIST_SERVICE_TOKEN, or the token in the data folder.`,
   )
   .addOption(new Option('--end <id>', 'ends this work'))

@@ -510,6 +510,7 @@ const createSteps = (
   token: tokens.token,
   remember: tokens.remember,
   serviceUrl: createServiceUrl(options.serviceUrl),
+  running: options.running,
 });
 
 const createExplaining = (

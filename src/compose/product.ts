@@ -66,6 +66,7 @@ import { type OpenedGateway, type OpenGatewayOptions, openGateway } from './open
 import { createOwnService, loadDataAppCaller } from './own-service.js';
 import { rendererOpener } from './renderer.js';
 import { createReports, startReports } from './reports.js';
+import { startTellingOfGateway } from './running.js';
 import { openService, type Service } from './service.js';
 import { createIssuers, type SessionIssuer } from './session-issuers.js';
 import { openShared, type Shared, type SharedOfGateway } from './shared.js';
@@ -148,6 +149,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const own = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant };
   const served = { ...own, ...times, operated, ...drawing };
   const serviceOpening = halves.service ? resources.add(openService(served, halves)) : null;
+  if (!halves.service) await resources.add(Promise.resolve(startTellingOfGateway({ operated, database, ids, log })));
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
     bundle === null ? null : openDemo(config, credentials, bundle, { serviceOpening, clock }),

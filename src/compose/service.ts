@@ -1,6 +1,5 @@
 /** Builds the service: the dispatch of every operation over its store, and its background jobs. */
 import { hash } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { calendar } from '../delivery/calendar.js';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
@@ -32,7 +31,6 @@ import { createWarmUp } from '../service/guest/warm-up.js';
 import { createAuthenticate } from '../service/keys/authenticate.js';
 import { createLastUses, type LastUses } from '../service/keys/last-use.js';
 import { createHandlers, type Handlers, operations } from '../service/operations.js';
-import { type Board, type BoardParts, beatMs, createBoard } from '../service/running/board.js';
 import { previewTemplateSchedule } from '../service/schedules/template-schedules.js';
 import { openCanary } from '../service/store/key-canary.js';
 import { assertMetadataWritable, migrate } from '../service/store/migrations.js';
@@ -44,6 +42,7 @@ import type { OpenAssistant } from './assistant.js';
 import type { Loss } from './metadata-loss.js';
 import type { OpenRenderer } from './renderer.js';
 import { sealedColumns } from './reseal.js';
+import { type Operated, openBoard, startTelling } from './running.js';
 
 const digest: Digest = (text) => hash('sha256', text, 'hex');
 
@@ -89,11 +88,7 @@ type ServiceParts = {
   /** How long the service keeps something. */
   readonly times: ServiceTimes;
   readonly warmUpTimes: WarmUpSettings;
-  /** What runs in this process, and what it is called. */
-  readonly operated: Pick<BoardParts, 'running' | 'live' | 'self'> & {
-    /** The time that all processes share. */
-    readonly commonClock: Clock;
-  };
+  readonly operated: Operated;
 };
 
 type Start = {
@@ -127,7 +122,8 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const use = createUsageCounter({ store, clock, ids, tag, log, keepQuota });
   const running = openBoard(store, parts);
   const { stop: stopSweeps } = startSweeps({ ...store.retention.of(parts.times), clock, log });
-  const jobs = startBackgroundJobs({ lastUses, use, running });
+  const telling = startTelling(running);
+  const jobs = startBackgroundJobs({ lastUses, use });
   const ask = answerGuestMetric({ store, engine: parts.engine, clock });
   const warmUp = createWarmUp({ store, clock, calendar, digest, ask }, parts.warmUpTimes);
   const engine = forgettingQuestions(parts.engine, warmUp);
@@ -152,7 +148,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
     previewReport: previewTemplateSchedule({ store, clock, ids, reports, tag }),
     keys: handlers,
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
-    close: () => closeAll([renderer.close, refreshing.close, stopSweeps, jobs.close]),
+    close: () => closeAll([renderer.close, refreshing.close, stopSweeps, jobs.close, telling.close]),
   };
 };
 
@@ -200,13 +196,6 @@ const startRefresh = ({ store, engine, clock, warmUp, log }: RefreshParts) => {
   };
 };
 
-/** What runs in this process and in others. Nobody shares an embedded database. */
-const openBoard = (store: Store, { operated, database, ids, log }: ServiceParts): Board => {
-  const { commonClock, ...own } = operated;
-  const isShared = database.kind === 'postgres';
-  return createBoard({ ...own, store, ids, log, clock: commonClock, isShared, pause: setTimeout });
-};
-
 const createAuthoring = (deps: Parameters<typeof previewAuthoredMetric>[0]): Authoring => ({
   preview: previewAuthoredMetric(deps),
   describe: describeAuthoredMetric(deps),
@@ -238,14 +227,13 @@ const minuteMs = 60_000;
 type JobParts = {
   readonly lastUses: LastUses;
   readonly use: UsageCounter;
-  readonly running: Board;
 };
 
 /**
- * Writes what was used every second and on close, tells each second what runs, and last uses every minute and on close.
- * Its timers do not keep the process alive.
+ * Writes what was used every second and on close, and last uses every minute and on close. Its timers do not keep the
+ * process alive.
  */
-const startBackgroundJobs = ({ lastUses, use, running: board }: JobParts): { readonly close: () => Promise<void> } => {
+const startBackgroundJobs = ({ lastUses, use }: JobParts): { readonly close: () => Promise<void> } => {
   let running: Promise<unknown> = Promise.resolve();
   /** Jobs run one after the other, so that `close` waits for the running one. */
   const enqueue = (job: () => Promise<unknown>): Promise<unknown> => {
@@ -256,15 +244,12 @@ const startBackgroundJobs = ({ lastUses, use, running: board }: JobParts): { rea
     setInterval(() => void enqueue(lastUses.flush), minuteMs),
     setInterval(() => void use.flush(), secondMs),
   ];
-  const stopBeats = repeat(systemTiming, beatMs, board.beat);
   for (const timer of timers) timer.unref();
   return {
     close: async () => {
       for (const timer of timers) clearInterval(timer);
       await enqueue(lastUses.flush);
       await use.flush();
-      await stopBeats();
-      await board.leave();
     },
   };
 };

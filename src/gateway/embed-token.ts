@@ -5,8 +5,10 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { handled } from '../model/handled.js';
+import type { RunningWork } from '../model/query/running.js';
 import { Refusal } from '../model/refusal.js';
 import { inSpan } from '../platform/traces/trace.js';
+import { unlisted } from '../platform/work/running-work.js';
 import type { DecisionContext, RequestAudit } from './audit/request-audit.js';
 import type { Limits } from './authenticate/limits.js';
 import type { Identity, Session } from './authenticate/signed-session.js';
@@ -46,6 +48,8 @@ export type EmbedTokenSteps = {
    */
   readonly remember: (token: Decision['token'], issued: Omit<IssuedToken, 'expiresAtMs'>, policy: Policy) => void;
   readonly serviceUrl: ServiceUrlOf;
+  /** Lists the logins that run. Left out: nothing is listed. */
+  readonly running?: Pick<RunningWork, 'during'> | undefined;
 };
 
 export type EmbedTokenRequest = {
@@ -100,13 +104,18 @@ export const createEmbedTokenPipeline = (
   audit: Pick<RequestAudit, 'minted'>,
 ): EmbedTokenPipeline => {
   const steps = traced(given);
-  const answer = createSequence(steps, createDecide(steps, audit));
-  return async (request, context) => {
-    const first = await answer(request, context);
-    if (!isOutdated(first)) return first;
-    const second = await answer(request, first.context);
-    if (!isOutdated(second)) return second;
-    return { context: second.context, error: unavailable('revoked-while-under-way', second.error) };
+  const sequence = createSequence(steps, createDecide(steps, audit));
+  const { running = unlisted, policies } = steps;
+  return (request, context) => {
+    const login = { kind: 'login', subject: policies.current().dataApp, canEnd: false } as const;
+    return running.during({ ...login, requestId: context.requestId }, async ({ begins, isFor }) => {
+      begins();
+      const first = await sequence(request, context, isFor);
+      if (!isOutdated(first)) return first;
+      const second = await sequence(request, first.context, isFor);
+      if (!isOutdated(second)) return second;
+      return { context: second.context, error: unavailable('revoked-while-under-way', second.error) };
+    });
   };
 };
 
@@ -121,9 +130,14 @@ type DecideAgain = (
   replaces: string | undefined,
 ) => Promise<Decided>;
 
+/** `isFor` is told the tenant of the session. */
 const createSequence =
-  (steps: EmbedTokenSteps, decide: DecideAgain): EmbedTokenPipeline =>
-  async (request, before) => {
+  (steps: EmbedTokenSteps, decide: DecideAgain) =>
+  async (
+    request: EmbedTokenRequest,
+    before: DecisionContext,
+    isFor: (clientId: string) => void,
+  ): Promise<EmbedTokenOutcome> => {
     let context = before;
     try {
       const session = await steps.identity(request.from);
@@ -134,6 +148,7 @@ const createSequence =
       context = { ...context, asked, policy };
       const { clientId, own } = await steps.tenant(policy, session, asked.tenant);
       context = { ...context, clientId };
+      isFor(clientId);
       await steps.limits.assertTenant(clientId);
       if (replaces !== undefined) await steps.limits.assertReplaces(session);
       await steps.access(session, clientId);

@@ -1,20 +1,43 @@
 /** What runs and waits at a database, and how an operator ends it. A lock holds the queries of these tests. */
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Rollup } from '../../src/model/datamart/datamart.js';
 import type { Engine, MetricQuestion } from '../../src/model/query/engine.js';
 import type { RunningWork, Work } from '../../src/model/query/running.js';
 import { createRunningWork } from '../../src/platform/work/running-work.js';
 import { systemClock } from '../../src/platform/work/time.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './test-databases.js';
-import { columnRef, createLoggedEngine, datamart, metric, question, refusalOf, rowsOf, table } from './world.js';
+import {
+  columnRef,
+  createLoggedEngine,
+  datamart,
+  metric,
+  question,
+  refusalOf,
+  rowsOf,
+  stays,
+  table,
+  tableRef,
+} from './world.js';
+
+const byDay: Rollup = {
+  ...{ name: 'by day', from: tableRef('sales'), dimensions: [], grain: 'day' },
+  measures: [{ aggregate: 'SUM', column: 'amount' }],
+  partition: { column: 'sold', by: 'month', closesAfterHours: 24 },
+  refresh: { everyMinutes: 60, again: 1 },
+};
 
 const mart = datamart({
   tables: [
     table('clients', { id: 'TEXT', name: 'TEXT' }),
-    table('sales', { amount: 'INTEGER', client: 'TEXT' }, 'client'),
+    table('sales', { amount: 'INTEGER', client: 'TEXT', sold: 'DATE' }, 'client'),
   ],
+  rollups: [byDay],
 });
 const sum = metric('sales', { measures: [{ name: 'n', aggregate: 'SUM', column: columnRef('sales.amount') }] });
 
@@ -23,6 +46,9 @@ describe.runIf(await isPostgresThere())('what runs at a database', () => {
   let locker: pg.Client;
   let engine: Engine;
   let running: RunningWork;
+  let folder: string;
+  const built: string[] = [];
+  const outcomes: string[] = [];
   beforeAll(async () => {
     own = await createOwnDatabase();
     locker = new pg.Client({ connectionString: own.url });
@@ -30,7 +56,7 @@ describe.runIf(await isPostgresThere())('what runs at a database', () => {
     await locker.query('create schema main');
     await locker.query(`create table main.clients as select 'c' || i as id, 'C' as name from generate_series(0, 2) i`);
     await locker.query(
-      `create table main.sales as select i as amount, 'c' || i % 3 as client from generate_series(1, 9) i`,
+      `create table main.sales as select i as amount, 'c' || i % 3 as client, date '2024-01-05' as sold from generate_series(1, 9) i`,
     );
     running = createRunningWork(systemClock);
     const cache = {
@@ -40,7 +66,15 @@ describe.runIf(await isPostgresThere())('what runs at a database', () => {
       maxBytes: 1_000_000,
       shared: null,
     };
-    ({ engine } = createLoggedEngine({ running, cache, queue: { running: 1, runningPerClient: 1 } }));
+    folder = await mkdtemp(join(tmpdir(), 'guestlist-running-'));
+    const rollups = {
+      ...{ folder, limits: { memoryMegabytes: 128, diskMegabytes: 128 }, tailRows: 10 },
+      built: (...of: readonly string[]) => void built.push(of.join(' / ')),
+    };
+    const nothing = (): void => {};
+    const answered = (outcome: string): void => void outcomes.push(outcome);
+    const meters = { answered, evicted: nothing, refused: nothing, watch: nothing };
+    ({ engine } = createLoggedEngine({ running, cache, rollups, meters, queue: { running: 1, runningPerClient: 1 } }));
   });
   afterEach(async () => {
     await locker.query('rollback');
@@ -50,6 +84,7 @@ describe.runIf(await isPostgresThere())('what runs at a database', () => {
     await engine.close();
     await locker.end();
     await own.drop();
+    await rm(folder, { recursive: true, force: true });
   });
 
   const ask = (clientId: string, parts: Partial<MetricQuestion> = {}) =>
@@ -89,6 +124,7 @@ describe.runIf(await isPostgresThere())('what runs at a database', () => {
     const asked = refusalOf(() => engine.query(ask('c1')));
     await listed('query of c1 runs');
     const joined = refusalOf(() => engine.query(ask('c1')));
+    await vi.waitFor(() => expect(outcomes).toContain('joined'), { timeout: 10_000 });
     await vi.waitFor(async () => expect(await heldInDatabase()).toBe(1));
     const [work] = running.list();
     expect(running.end({ kind: 'build', number: work?.number ?? 0 })).toBe(false);
@@ -118,7 +154,37 @@ describe.runIf(await isPostgresThere())('what runs at a database', () => {
     const asked = refusalOf(async () => rowsOf(await engine.stream(ask('c0'))));
     await listed('download of c0 runs');
     expect(running.end({ kind: 'download', number: running.list()[0]?.number ?? 0 })).toBe(true);
-    expect(await asked).toMatchObject({ reason: 'ended-by-operator' });
+    expect(await asked).toMatchObject({
+      reason: 'ended-by-operator',
+      message: 'An operator ended this download. Retry it later, or ask the operator.',
+    });
     expect(running.list()).toEqual([]);
+  });
+
+  it('ends a build at the database, the earlier files stay in force, and the next build succeeds', async () => {
+    const asked = ask('c1');
+    const of = { datasource: asked.datasource, datamart: asked.datamart, rollup: byDay, isWhole: true };
+    const { rollups } = engine;
+    if (rollups === null) throw new Error('the engine builds rollups');
+    const first = await rollups.build(of, stays);
+    await lock();
+    const building = refusalOf(() => rollups.build(of, stays));
+    await vi.waitFor(async () => expect(await heldInDatabase()).toBe(1), { timeout: 10_000 });
+    expect(running.list().map(stateOf)).toEqual(['build of null runs']);
+    const [work] = running.list();
+    expect(work).toMatchObject({ subject: `${asked.datamart.name} / by day`, canEnd: true });
+    expect(running.end({ kind: 'query', number: work?.number ?? 0 })).toBe(false);
+    expect(running.end({ kind: 'build', number: work?.number ?? 0 })).toBe(true);
+    expect(await building).toMatchObject({
+      reason: 'ended-by-operator',
+      message: 'An operator ended this build of a rollup. Retry it later, or ask the operator.',
+    });
+    await vi.waitFor(async () => expect(await heldInDatabase()).toBe(0));
+    expect(running.list()).toEqual([]);
+    expect((await rollups.state(of)).manifest).toEqual(first);
+    await locker.query('rollback');
+    expect((await rollups.build(of, stays)).partitions).toHaveLength(1);
+    const name = `${asked.datamart.name} / by day`;
+    expect(built).toEqual([name, name]);
   });
 });

@@ -6,6 +6,7 @@ import type { Rollout } from '../../src/gateway/rollout/model.js';
 import { createRollouts } from '../../src/gateway/rollout/rollout.js';
 import { Refusal } from '../../src/model/refusal.js';
 import type { Call } from '../../src/platform/http/interface/client.js';
+import { createRunningWork } from '../../src/platform/work/running-work.js';
 import {
   type Board,
   openBoard,
@@ -189,4 +190,34 @@ it('a copy that was made while the roll-out ran is reached, though its process e
   expect(await stateOf(id)).toBe('finished');
   expect(await house.rolloutLedger.count(id)).toEqual([{ cohort: 1, state: 'applied', count: 2 }]);
   expect((await takeOverAll(rolloutsOf(), policy())).ids).not.toContain(id);
+});
+
+it('a roll-out that an operator ends pauses after the copy that it writes, and goes on when it is resumed', async () => {
+  const running = createRunningWork(house.clock);
+  const ended: boolean[] = [];
+  const ending = (ledger: typeof house.rolloutLedger): typeof house.rolloutLedger => ({
+    ...ledger,
+    under: (lease) => ending(ledger.under(lease)),
+    settle: async (...given) => {
+      const [work] = running.list();
+      ended.push(running.end({ kind: 'rollout', number: work?.number ?? 0 }));
+      return ledger.settle(...given);
+    },
+  });
+  const [board] = boards;
+  const wanted = { ...usual, template: board?.template ?? '' };
+  const { id, done } = await rolloutsOf({ running, ledger: ending(house.rolloutLedger) }).start(policy(), wanted);
+  expect(running.list()).toMatchObject([{ kind: 'rollout', subject: wanted.template, canEnd: true }]);
+  await done;
+  expect([await stateOf(id), ended, running.list()]).toEqual(['paused', [true], []]);
+  const states = async () => (await house.rolloutLedger.count(id)).map(({ state, count }) => [state, count]);
+  expect((await states()).toSorted()).toEqual([
+    ['applied', 1],
+    ['waiting', 1],
+  ]);
+  // Nobody interrupted it, so no process continues it by itself.
+  expect((await takeOverAll(rolloutsOf(), policy())).ids).not.toContain(id);
+  expect(await stateOf(id)).toBe('paused');
+  await (await rolloutsOf({ running }).resume(policy(), id)).done;
+  expect([await stateOf(id), await states()]).toEqual(['finished', [['applied', 2]]]);
 });

@@ -6,8 +6,10 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../../model/ports.js';
+import type { RunningWork } from '../../model/query/running.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
+import { unlisted } from '../../platform/work/running-work.js';
 import type { Audit } from '../audit/audit.js';
 import type { EventAnswer, Lifecycle } from '../lifecycle/lifecycle.js';
 import { tenantId } from '../policy/tenant-id.js';
@@ -61,6 +63,8 @@ export type HooksOptions = SignedOptions & {
   readonly deliveries: Deliveries;
   readonly lifecycle: Lifecycle;
   readonly audit: Audit;
+  /** Lists what runs. Left out: nothing is listed. */
+  readonly running?: Pick<RunningWork, 'during'> | undefined;
 };
 
 /** `provider`: the name of the provider that sent the event. Left out: the host did. */
@@ -68,13 +72,19 @@ export type Recorded = { readonly requestId: string; readonly provider?: string 
 
 /** Applies the event, and writes it into the audit. */
 export const applyEvent = async (
-  { lifecycle, audit }: Pick<HooksOptions, 'lifecycle' | 'audit'>,
+  { lifecycle, audit, running = unlisted }: Pick<HooksOptions, 'lifecycle' | 'audit' | 'running'>,
   event: TenantEvent,
   recorded: Recorded,
 ): Promise<EventAnswer> => {
-  const applied = await lifecycle.apply(event);
-  await recordHook(audit, event, applied, recorded);
-  return applied;
+  const { kind, clientId } = event;
+  const hook = { kind: 'hook', subject: `tenant-${kind}`, canEnd: false, requestId: recorded.requestId } as const;
+  // The name of an erased tenant must not be stored.
+  return running.during(kind === 'deleted' ? hook : { ...hook, clientId }, async ({ begins }) => {
+    begins();
+    const applied = await lifecycle.apply(event);
+    await recordHook(audit, event, applied, recorded);
+    return applied;
+  });
 };
 
 const recordHook = (
@@ -103,14 +113,14 @@ const recordHook = (
  * Creates the handler of hooks. It throws a Refusal for the sender: 401 for a wrong signature, 400 for an invalid body,
  * 503 if the sender should retry.
  */
-export const createHooks = ({ deliveries, lifecycle, audit, ...options }: HooksOptions): AnswerHook => {
+export const createHooks = ({ deliveries, ...options }: HooksOptions): AnswerHook => {
   const readSigned = signedReader(options);
   return async (kind, request, trace) => {
     const { id, text } = await readSigned(request);
     const event = decodeHook(kind, text, options);
     if (kind !== 'deleted') trace.tenant = event.clientId;
     const { answer, isReplay } = await deliveries.once(id, `${kind}\n${text}`, () =>
-      applyEvent({ lifecycle, audit }, event, { requestId: trace.requestId }),
+      applyEvent(options, event, { requestId: trace.requestId }),
     );
     trace.isReplay = isReplay;
     return answer;

@@ -5,10 +5,12 @@
  */
 import { hash } from 'node:crypto';
 import type { Clock } from '../../model/ports.js';
+import type { RunningWork } from '../../model/query/running.js';
 import { Refusal } from '../../model/refusal.js';
 import type { Call } from '../../platform/http/interface/client.js';
 import type { Log } from '../../platform/logs/log.js';
 import { mapBounded } from '../../platform/work/bounded.js';
+import { unlisted } from '../../platform/work/running-work.js';
 import { createSingleFlight } from '../../platform/work/single-flight.js';
 import type { Audit } from '../audit/audit.js';
 import { copyIdOf, dashboardIdOf } from '../common/dashboard-id.js';
@@ -97,6 +99,8 @@ export type ProvisionOptions = {
   readonly bringToPublished: BringToPublished;
   /** Called before copies are made. Left out: every tenant counts as known. */
   readonly assertKnown?: AssertKnown | undefined;
+  /** Lists what runs. Left out: nothing is listed. */
+  readonly running?: Pick<RunningWork, 'during'> | undefined;
   /** Maximum number of tenants in this process's memory of verified copies. */
   readonly maxRemembered?: number;
 };
@@ -159,12 +163,12 @@ const createSettle = (
   { memory, provisioned, index, placeOf }: Pick<Parts, 'memory' | 'provisioned' | 'index' | 'placeOf'>,
 ) => {
   const { ledger, clock, log, keepVersion = async () => {}, capabilities = fixedCapabilities([]) } = options;
-  const { assertKnown = async () => {} } = options;
+  const { assertKnown = async () => {}, running = unlisted } = options;
   const { isKnownVersion } = provisioned;
   const make = createMakeDashboard({ ...options, provisioned, index, capabilities, keepVersion, isKnownVersion });
   const settleTemplate = createEnsureDashboard({ make, memory, clock, log });
   const reading = createSingleFlight<TenantDashboards>();
-  return async ({ policy, templates, clientId, requestId, isForced = false }: ProvisionRequest) => {
+  const settle = async ({ policy, templates, clientId, requestId, isForced = false }: ProvisionRequest) => {
     const named = templates.map((template) => ({ template, dashboardId: copyIdOf(template.template, clientId) }));
     const tenantRef = ledger.refOf(clientId);
     const read = await reading(tenantRef, () => provisioned.read(tenantRef)).catch((error: unknown) => ({ error }));
@@ -174,6 +178,15 @@ const createSettle = (
       await assertKnown(policy, clientId, tenantSourcesOf(policy, clientId, template));
     }
     return mapBounded(named, maxParallel, (one) => settleTemplate({ ...common, ...one }));
+  };
+  return (request: ProvisionRequest) => {
+    const { templates, clientId, requestId = null } = request;
+    const [first] = templates;
+    const subject = templates.length === 1 && first !== undefined ? first.template : `${templates.length} templates`;
+    return running.during({ kind: 'provisioning', subject, canEnd: false, clientId, requestId }, ({ begins }) => {
+      begins();
+      return settle(request);
+    });
   };
 };
 

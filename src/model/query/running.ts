@@ -4,8 +4,14 @@
  */
 import type { LiveEngine, LiveSource } from './live.js';
 
-/** `download`: the rows of a file. `build`: a rollup. `delivery`: a report or an alert. */
-export const workKinds = ['query', 'download', 'build', 'delivery', 'rollout'] as const;
+/**
+ * `download`: the rows of a file. `build`: a rollup. `delivery`: a report or an alert. `login`: a request for a token.
+ * `provisioning`: the copies of dashboards for one tenant. `hook`: an event of a tenant's life.
+ */
+export const workKinds = [
+  ...(['query', 'download', 'build', 'delivery', 'rollout'] as const),
+  ...(['login', 'provisioning', 'hook'] as const),
+] as const;
 export type WorkKind = (typeof workKinds)[number];
 
 /** Whose it is, and where its answer is shown. Null: of none, or not known. */
@@ -20,7 +26,10 @@ type Told = {
 
 type Named = {
   readonly kind: WorkKind;
-  /** What it is at: the data source, the rollup with its datamart, the template, or the id of the schedule. */
+  /**
+   * What it is at: the data source, the rollup with its datamart, the template, the id of the schedule, the data app of a
+   * login, or the event of a hook.
+   */
   readonly subject: string;
   /** Whether somebody can end it. A message that leaves cannot be taken back. */
   readonly canEnd: boolean;
@@ -64,6 +73,8 @@ type Running = {
   readonly signal: AbortSignal | undefined;
   /** Called when the work stops waiting. */
   readonly begins: () => void;
+  /** Tells for which tenant it is, where that is known only during the work. */
+  readonly isFor: (clientId: string) => void;
 };
 
 /** The works of this process. */

@@ -3,54 +3,82 @@
  * processes.
  */
 import type { Clock } from '../../model/ports.js';
-import type { NewWork, RunningWork, Work } from '../../model/query/running.js';
+import type { NewWork, RunningWork, Work, WorkKind } from '../../model/query/running.js';
 import { Refusal } from '../../model/refusal.js';
 import { anyOf } from '../../model/signals.js';
 import { inSpan } from '../traces/trace.js';
 
-const ended = (): Refusal =>
-  new Refusal('METRIC_QUERY_ERROR', 'An operator ended this query. Retry it later, or ask the operator.', {
+const words: Readonly<Record<WorkKind, string>> = {
+  query: 'query',
+  download: 'download',
+  build: 'build of a rollup',
+  delivery: 'delivery',
+  rollout: 'roll-out',
+  login: 'login',
+  provisioning: 'making of dashboards',
+  hook: 'event',
+};
+
+const ended = (kind: WorkKind): Refusal =>
+  new Refusal('METRIC_QUERY_ERROR', `An operator ended this ${words[kind]}. Retry it later, or ask the operator.`, {
     reason: 'ended-by-operator',
   });
 
 const ofNobody = { dataAppId: null, clientId: null, dashboardId: null, metricId: null, requestId: null };
 
-/** Queries and downloads have a span for each statement and for the queue. */
-const traced = <R>({ kind, subject }: NewWork, work: () => Promise<R>): Promise<R> =>
-  kind === 'query' || kind === 'download'
-    ? work()
-    : inSpan({ name: kind, attributes: () => ({ 'guestlist.subject': subject }) }, work);
+/** Work in the background. What a request does has the spans of the request. */
+const isTraced: readonly WorkKind[] = ['build', 'delivery', 'rollout'];
 
-type Entry = { work: Work; readonly ending: AbortController };
+const traced = <R>({ kind, subject }: NewWork, work: () => Promise<R>): Promise<R> =>
+  isTraced.includes(kind) ? inSpan({ name: kind, attributes: () => ({ 'guestlist.subject': subject }) }, work) : work();
+
+type Entry = {
+  readonly of: NewWork;
+  readonly since: Date;
+  runsSince: Date | null;
+  clientId: string | null;
+  readonly ending: AbortController;
+};
+
+const workOf = ([number, { of, since, runsSince, clientId }]: readonly [number, Entry]): Work => ({
+  ...{ ...ofNobody, ...of, clientId, number },
+  ...{ since: since.toISOString(), runsSince: runsSince?.toISOString() ?? null },
+});
 
 export const createRunningWork = (clock: Clock): RunningWork => {
   const entries = new Map<number, Entry>();
   let last = 0;
-  const now = (): string => clock.now().toISOString();
   return {
     during: async (of, work, signal) => {
       last += 1;
       const number = last;
       const ending = new AbortController();
-      const entry: Entry = { work: { ...ofNobody, ...of, number, since: now(), runsSince: null }, ending };
+      const entry: Entry = { of, since: clock.now(), runsSince: null, clientId: of.clientId ?? null, ending };
       entries.set(number, entry);
       const begins = (): void => {
-        entry.work = { ...entry.work, runsSince: now() };
+        entry.runsSince = clock.now();
+      };
+      const isFor = (clientId: string): void => {
+        entry.clientId = clientId;
       };
       try {
         const until = signal === undefined ? ending.signal : anyOf(signal, ending.signal);
-        return await traced(of, () => work({ signal: until, begins }));
-      } catch (error) {
-        throw ending.signal.aborted ? ending.signal.reason : error;
+        return await traced(of, async () => {
+          try {
+            return await work({ signal: until, begins, isFor });
+          } catch (error) {
+            throw ending.signal.aborted ? ending.signal.reason : error;
+          }
+        });
       } finally {
         entries.delete(number);
       }
     },
-    list: () => [...entries.values()].map(({ work }) => work),
+    list: () => [...entries].map(workOf),
     end: ({ kind, number }) => {
       const entry = entries.get(number);
-      if (entry === undefined || entry.work.kind !== kind || !entry.work.canEnd) return false;
-      entry.ending.abort(ended());
+      if (entry === undefined || entry.of.kind !== kind || !entry.of.canEnd) return false;
+      entry.ending.abort(ended(kind));
       return true;
     },
   };
@@ -58,5 +86,5 @@ export const createRunningWork = (clock: Clock): RunningWork => {
 
 /** Lists nothing, for a process that nobody operates. */
 export const unlisted: Pick<RunningWork, 'during'> = {
-  during: (_, work, signal) => work({ signal, begins: () => {} }),
+  during: (_, work, signal) => work({ signal, begins: () => {}, isFor: () => {} }),
 };

@@ -22,7 +22,7 @@ const pollMs = 200;
 const mostPolls = 25;
 
 export type BoardParts = {
-  readonly store: Pick<Store, 'running'>;
+  readonly store: { readonly running: Omit<Store['running'], 'isThere'> };
   readonly running: Pick<RunningWork, 'list' | 'end'>;
   readonly live: ReadLive;
   /** The common clock of all processes. */

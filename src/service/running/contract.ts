@@ -51,7 +51,7 @@ const work = z.object({
   subject: z
     .string()
     .describe(
-      'The data source; of a build the datamart and the rollup; of a roll-out the template; of a delivery the id of its schedule.',
+      'The data source; of a build the datamart and the rollup; of a roll-out the template; of a delivery the id of its schedule; of a login the data app; of a hook the event.',
     ),
   state: z.enum(['waiting', 'running']),
   since: z.string().describe('When it came.'),
@@ -117,7 +117,7 @@ export const readRunning = operation({
   name: 'readRunning',
   summary: 'Read what runs now',
   description:
-    'Queries, downloads, builds of rollups, deliveries and roll-outs of all processes that share the metadata database, with their connections. A process that is killed is listed for five seconds longer.',
+    'Queries, downloads, builds of rollups, deliveries, roll-outs, logins, the making of dashboards and events of tenants, of all processes that share the metadata database, with their connections. A process that is killed is listed for five seconds longer.',
   roles: ['author', 'publisher', 'support', 'auditor'],
   reads: 'definitions',
   readsOnly: true,

@@ -1,12 +1,20 @@
 /** What runs now in each process, and what operators want ended. Moments are those of the common clock. */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { EndOutcome, RunningProcess, WorkRef } from '../../model/query/running.js';
 import { jsonb } from './query.js';
-import type { Tables } from './tables.js';
+import { schemaName, type Tables } from './tables.js';
 
 export type WantedEnd = WorkRef & { readonly id: string };
 
 export const createRunningStore = (db: Kysely<Tables>) => ({
+  /** Whether this login may write the tables. The service makes them, and a gateway alone may start before it. */
+  isThere: async (): Promise<boolean> => {
+    const { rows } = await sql`
+      select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+      where nspname = ${schemaName} and relname = 'running_ends'
+        and has_schema_privilege(relnamespace, 'USAGE') and has_table_privilege(pg_class.oid, 'INSERT')`.execute(db);
+    return rows.length > 0;
+  },
   /** Replaces what this process has said. Returns what operators want ended in it, until it is answered. */
   publish: async (state: RunningProcess, silentAt: Date): Promise<readonly WantedEnd[]> => {
     const row = { silent_at: silentAt, state: jsonb(state) };

@@ -18,6 +18,9 @@ export const workWords: Readonly<Record<Work['kind'], string>> = {
   build: 'build of a rollup',
   delivery: 'delivery',
   rollout: 'roll-out',
+  login: 'login',
+  provisioning: 'making of dashboards',
+  hook: 'event of a tenant',
 };
 
 export const outcomeWords = {

@@ -310,6 +310,9 @@ const sourceWords = ({ running, use, since }: Data): TemplateResult | string => 
   return html`As the process counted it that answers this page, since it started at ${when(since)} (${timeZone}), for a day at most.`;
 };
 
+/** A build serves all tenants. */
+const isOfNobody = ({ dataAppName, clientId }: Work): boolean => dataAppName === null && clientId === null;
+
 const workColumns = (processes: Running['processes']): readonly Column<Work>[] => [
   { title: 'What', of: ({ kind }) => workWords[kind] },
   {
@@ -321,8 +324,8 @@ const workColumns = (processes: Running['processes']): readonly Column<Work>[] =
   { title: 'At', of: ({ subject }) => subject },
   {
     title: 'Tenant',
-    of: (work) => (work.dataAppName === null ? '' : tenantOf(work)),
-    text: (work) => (work.dataAppName === null ? '' : tenantTextOf(work)),
+    of: (work) => (isOfNobody(work) ? '' : tenantOf(work)),
+    text: (work) => (isOfNobody(work) ? '' : tenantTextOf(work)),
   },
   { title: 'Data app', of: ({ dataAppName }) => dataAppName ?? '' },
   { title: 'Dashboard', of: ({ dashboardId }) => dashboardId ?? '' },
