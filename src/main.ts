@@ -17,6 +17,7 @@ import { compose, type Halves, type ProcessContext } from './compose/product.js'
 import { type Resealed, resealMetadata } from './compose/reseal.js';
 import { type CountedHalf, countRetained } from './compose/retention/count.js';
 import { type Rotated, type RotateRequest, rotateSecrets } from './compose/rotate/rotate.js';
+import { type RotatedVariable, rotateVariable } from './compose/rotate/variables.js';
 import { createIssuers } from './compose/session-issuers.js';
 import { type ConfiguredTrial, tryConfiguredMail } from './compose/try-mail.js';
 import { PolicyFaults } from './gateway/policy/source.js';
@@ -31,6 +32,7 @@ import { answerStarting } from './platform/http/pages/starting.js';
 import { createHttpServer } from './platform/http/server.js';
 import type { Handle } from './platform/http/wire/in-turn.js';
 import { type KeyRing, readKeyRing } from './platform/keys/sealing.js';
+import { severalSecrets } from './platform/keys/several-secrets.js';
 import { bufferedOutput, createLog, type Log } from './platform/logs/log.js';
 import { closeAll } from './platform/work/close-all.js';
 import { type Endable, endOnSignalOrFault, endWhileStarting } from './platform/work/ending.js';
@@ -235,6 +237,10 @@ export const rotateConfigured = async (request: RotateRequest): Promise<Rotated>
   return rotateSecrets(config, request, { clock: systemClock, log: createLog({ level: 'warn' }) });
 };
 
+/** The next step of the rotation of a secret in a variable. Throws ConfigError and every error of `rotateVariable`. */
+export const rotateConfiguredVariable = (variable: string): RotatedVariable =>
+  rotateVariable(loadConfig(environment(), shippedConfig, { runsGateway: true, runsService: true }), variable);
+
 /** Stores a new service token for the next start, if the data folder has the old one. Returns the file. */
 export const storeServiceToken = async (token: string): Promise<string> => {
   const { settings } = loadConfig(environment(), shippedConfig, { uses: ['operator'] });
@@ -393,7 +399,9 @@ const announce = (running: Running, config: Config, halves: Halves): void => {
 export const readOperatorSettings = () => {
   const { settings, secrets } = loadConfig(environment(), shippedConfig, { uses: ['operator'] });
   const { server, management } = settings;
-  const { apiKey, gatewayToken, serviceToken } = secrets;
+  const { apiKey, serviceToken } = secrets;
+  // While one gateway token replaces another, both are accepted.
+  const [gatewayToken = null] = secrets.gatewayToken === null ? [] : severalSecrets(secrets.gatewayToken);
   const url = urlOf(server.host, server.port);
   const gatewayUrl = management.port === null ? url : urlOf(management.host, management.port);
   const isConfigFound = isFoundInFolder(process.env, process.cwd());

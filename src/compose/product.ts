@@ -45,6 +45,7 @@ import type { Handle } from '../platform/http/wire/in-turn.js';
 import { type ArchiveKeys, archiveKeysOf } from '../platform/keys/archive-keys.js';
 import { createToken, hashToken, isSameHash } from '../platform/keys/keys.js';
 import { createSealer } from '../platform/keys/sealing.js';
+import { severalSecrets } from '../platform/keys/several-secrets.js';
 import type { Log } from '../platform/logs/log.js';
 import { createMeters } from '../platform/logs/meters.js';
 import { type Check, createReadiness } from '../platform/logs/readiness.js';
@@ -538,7 +539,9 @@ const createDoors = (
 ): Doors => {
   const hasManagementPort = settings.management.port !== null;
   if (!hasManagementPort && !isProduction) return openDoors;
-  const hashes = [secrets.metricsToken, gatewayToken].flatMap((token) => (token === null ? [] : [hashToken(token)]));
+  const hashes = [secrets.metricsToken, gatewayToken].flatMap((token) =>
+    token === null ? [] : severalSecrets(token).map(hashToken),
+  );
   return {
     strangers: hasManagementPort ? 'not-found' : 'refused',
     isOperator: (bearer) => bearer !== undefined && hashes.some((hash) => isSameHash(hash, hashToken(bearer))),

@@ -10,6 +10,7 @@ import type { Credentials } from '../platform/config/credentials.js';
 import type { ConfiguredIssuer } from '../platform/config/issuers.js';
 import type { JwtIssuer } from '../platform/keys/jwt.js';
 import { fixedKeys, type NamedKey, secretKey } from '../platform/keys/jwt-keys.js';
+import { severalSecrets } from '../platform/keys/several-secrets.js';
 
 type Surroundings = Pick<JwksOptions, 'clock' | 'log'>;
 
@@ -43,7 +44,7 @@ export const createIssuers = (
   const ofSecret = (secret: string) => ({
     algorithms: ['HS256'] as const,
     clockToleranceSeconds,
-    ...fixed([secretKey(secret)], surroundings.clock),
+    ...fixed(severalSecrets(secret).map(secretKey), surroundings.clock),
   });
   const variable = { kind: 'variable', name: 'GUESTLIST_HOST_JWT_SECRET' } as const;
   return [

@@ -74,15 +74,13 @@ const otherKeys = ({ config, startedAt }: Parts): readonly SigningKey[] => {
         ...{ ...nothingShown, source: variable('GUESTLIST_HOOK_SECRETS') },
       }),
     ),
-    ...channels.flatMap(({ name, secret }): readonly SigningKey[] =>
-      secret === null
-        ? []
-        : [
-            {
-              ...{ purpose: 'webhooks', of: name, algorithms: ['HMAC-SHA256'], use: 'signs' },
-              ...{ ...nothingShown, source: variable(settings.channels[name]?.secretVariable ?? null) },
-            },
-          ],
+    ...channels.flatMap(({ name, secrets: signing }) =>
+      signing.map(
+        (): SigningKey => ({
+          ...{ purpose: 'webhooks', of: name, algorithms: ['HMAC-SHA256'], use: 'signs' },
+          ...{ ...nothingShown, source: variable(settings.channels[name]?.secretVariable ?? null) },
+        }),
+      ),
     ),
     ...(dkim === null
       ? []

@@ -29,13 +29,17 @@ export type PostOptions = {
   readonly ca?: string;
 };
 
-const signatureOf = async (secret: string, { id, body }: Posting, now: Date): Promise<Record<string, string>> => {
+const signaturesOf = async (
+  secrets: readonly string[],
+  { id, body }: Posting,
+  now: Date,
+): Promise<Record<string, string>> => {
   // Loaded at the first message: most installations have no channel.
   const { Webhook } = await import('standardwebhooks');
   return {
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-    'webhook-signature': new Webhook(secret).sign(id, now, body),
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, now, body)).join(' '),
   };
 };
 
@@ -76,8 +80,8 @@ const send = (
 export const createPost =
   (options: PostOptions): Post =>
   async (channel, posting) => {
-    const { secret } = channel;
-    const signature = secret === null ? {} : await signatureOf(secret, posting, options.clock.now());
+    const { secrets } = channel;
+    const signature = secrets.length === 0 ? {} : await signaturesOf(secrets, posting, options.clock.now());
     const length = String(Buffer.byteLength(posting.body));
     const headers = { 'content-type': 'application/json', 'content-length': length, ...signature };
     return send(options, channel, posting.body, headers).catch((error: unknown) => {

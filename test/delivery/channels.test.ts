@@ -46,7 +46,7 @@ describe.skipIf(!(await isPostgresThere()))('alerts to channels', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-    const ops: Channel = { name: 'ops', kind: 'webhook', url, secret, allowsPrivate: false };
+    const ops: Channel = { name: 'ops', kind: 'webhook', url, secrets: [secret], allowsPrivate: false };
     reporting = await openReporting(undefined, [ops, { ...ops, name: 'others' }]);
   }, 60_000);
   afterAll(async () => {

@@ -73,7 +73,7 @@ describe.skipIf(!(await isPostgresThere()))('alerts of the host', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
     const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
-    const ops: Channel = { name: 'ops', kind: 'webhook', url, secret, allowsPrivate: false };
+    const ops: Channel = { name: 'ops', kind: 'webhook', url, secrets: [secret], allowsPrivate: false };
     reporting = await openReporting(undefined, [ops]);
     await reporting.addMetric('delays', 'States', byState);
   }, 120_000);

@@ -10,6 +10,7 @@ import { isLoopbackAddress, isPublicAddress } from '../../src/platform/addresses
 import { type Channel, loadChannels } from '../../src/platform/config/channels.js';
 
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+const other = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const clock = { now: () => new Date() };
 
 describe('a webhook', () => {
@@ -36,7 +37,7 @@ describe('a webhook', () => {
     answer = 200;
   });
   const channelOf = (fields: Partial<Channel> = {}): Channel => ({
-    ...{ name: 'ops', kind: 'webhook', url: `http://127.0.0.1:${port}/hook`, secret, allowsPrivate: false },
+    ...{ name: 'ops', kind: 'webhook', url: `http://127.0.0.1:${port}/hook`, secrets: [secret], allowsPrivate: false },
     ...fields,
   });
   const post = (channel: Channel, options: Partial<PostOptions> = {}) =>
@@ -49,6 +50,15 @@ describe('a webhook', () => {
     expect(new Webhook(secret).verify(body, given)).toEqual({ ü: 1 });
     expect(given['webhook-id']).toBe('delivery-1');
     expect(() => new Webhook(secret).verify(`${body} `, given)).toThrow();
+    expect(() => new Webhook(`whsec_${Buffer.alloc(32, 6).toString('base64')}`).verify(body, given)).toThrow();
+  });
+
+  test('has a signature of each secret while one replaces another, so that a receiver of either verifies it', async () => {
+    const next = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+    expect(await post(channelOf({ secrets: [secret, next] }))).toEqual({ kind: 'taken' });
+    const [{ headers, body }] = received as [(typeof received)[0]];
+    const given = headers as Record<string, string>;
+    for (const one of [secret, next]) expect(new Webhook(one).verify(body, given)).toEqual({ ü: 1 });
     expect(() => new Webhook(`whsec_${Buffer.alloc(32, 6).toString('base64')}`).verify(body, given)).toThrow();
   });
 
@@ -176,6 +186,8 @@ describe('what a channel gets', () => {
 describe('a configured channel', () => {
   const env = {
     HOOK_SECRET: secret,
+    TWO_SECRETS: `${secret} ${other}`,
+    ONE_OF_TWO: `${secret} whsec_short`,
     SLACK_URL: 'https://hooks.slack.example/T/B/x',
     HTTP_URL: 'http://hooks.example/x',
   };
@@ -184,9 +196,12 @@ describe('a configured channel', () => {
   const url = 'https://hooks.example/guestlist';
 
   test('has its address and its secret', () => {
-    expect(load({ url, secretVariable: 'HOOK_SECRET' }).channels).toMatchObject([{ name: 'ops', url, secret }]);
+    expect(load({ url, secretVariable: 'HOOK_SECRET' }).channels).toMatchObject([
+      { name: 'ops', url, secrets: [secret] },
+    ]);
+    expect(load({ url, secretVariable: 'TWO_SECRETS' }).channels).toMatchObject([{ secrets: [secret, other] }]);
     const slack = load({ kind: 'slack', urlVariable: 'SLACK_URL' });
-    expect(slack.channels).toMatchObject([{ kind: 'slack', url: env.SLACK_URL, secret: null }]);
+    expect(slack.channels).toMatchObject([{ kind: 'slack', url: env.SLACK_URL, secrets: [] }]);
     const local = { url: 'http://localhost:4000/hook', secretVariable: 'HOOK_SECRET' };
     expect([load(local).faults.length, load(local, true).faults.length > 0]).toEqual([0, true]);
   });
@@ -197,6 +212,7 @@ describe('a configured channel', () => {
     [{ url: 'http://hooks.example', secretVariable: 'HOOK_SECRET' }, 'must begin with https'],
     [{ url: 'https://a:b@hooks.example', secretVariable: 'HOOK_SECRET' }, 'user or password'],
     [{ url, secretVariable: 'SLACK_URL' }, 'secret of Standard Webhooks'],
+    [{ url, secretVariable: 'ONE_OF_TWO' }, 'secret of Standard Webhooks'],
     [{ kind: 'slack', url }, 'needs urlVariable alone'],
     [{ kind: 'slack', urlVariable: 'HTTP_URL' }, 'must begin with https'],
   ])('%j is refused: %s', (channel, message) => {

@@ -91,6 +91,18 @@ describe('an admin command', () => {
     for (const secret of [gatewayToken, 'wrong-one', 'hidden-one', 'CA']) expect(text).not.toContain(`"${secret}"`);
   });
 
+  it('runs with either of two gateway tokens while one replaces the other, and the log tells them apart', async () => {
+    const next = 'n'.repeat(40);
+    const { call, lines } = await start(`${gatewayToken.padEnd(32, '-')} ${next}`);
+    const statusOf = async (token: string) =>
+      (await call('double', { headers: { authorization: `Bearer ${token}` }, body: '{"n": 4}' })).status;
+    expect(await statusOf(gatewayToken.padEnd(32, '-'))).toBe(200);
+    expect(await statusOf(next)).toBe(200);
+    expect(await statusOf(`${gatewayToken.padEnd(32, '-')} ${next}`)).toBe(401);
+    const [first, second] = lines.map(({ operator }) => operator);
+    expect(first).not.toEqual(second);
+  });
+
   it('is refused for every caller if no gateway token is configured', async () => {
     const { call } = await start(null);
     expect((await call('double')).status).toBe(401);

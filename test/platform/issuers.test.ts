@@ -45,6 +45,8 @@ const env = {
   ASK_SECRET: askSecret,
   HOST_SECRET: 's'.repeat(32),
   SHORT_SECRET: 's'.repeat(31),
+  TWO_SECRETS: `${'s'.repeat(32)} ${'t'.repeat(32)}`,
+  PASSPHRASE: `${'s'.repeat(32)} and words`,
   GUESTLIST_API_KEY: 'key',
 };
 
@@ -76,6 +78,8 @@ describe('an issuer', () => {
     ['a PEM file of Ed25519', { algorithms: ['EdDSA'], publicKeyFile: 'ed.pem' }, 1],
     ['a JWK file of Ed25519', { algorithms: ['EdDSA'], publicKeyFile: 'ed.jwk' }, 1],
     ['a variable', { algorithms: ['HS256'], secretVariable: 'HOST_SECRET' }, 1],
+    ['a variable of two secrets', { algorithms: ['HS256'], secretVariable: 'TWO_SECRETS' }, 2],
+    ['a variable of a passphrase', { algorithms: ['HS256'], secretVariable: 'PASSPHRASE' }, 1],
   ])('takes its key from %s', (_, fields, count) => {
     const { issuers } = load(withIssuers({ issuer, ...fields }));
     expect(issuers).toEqual([expect.objectContaining({ issuer, audience: null, clockToleranceSeconds: 5 })]);

@@ -127,3 +127,50 @@ describe.skipIf(!hasServer)('a rotation of the encryption key', () => {
     });
   });
 });
+
+describe.skipIf(!hasServer)('a rotation of a secret in a variable', () => {
+  const hook = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+  const host = 'h'.repeat(40);
+
+  it('adds a value that holds beside the old one, and at the next run takes the old one away', async () => {
+    const { where, file } = await makeInstallation();
+    const usual = { GUESTLIST_ENCRYPTION_KEY: textOf(old) };
+    const next = async (name: string) => (await readFile(file(name), 'utf8')).trim();
+    for (const [variable, value] of [
+      ['GUESTLIST_HOOK_SECRETS', hook],
+      ['GUESTLIST_HOST_JWT_SECRET', host],
+      ['GUESTLIST_GATEWAY_TOKEN', host],
+    ] as const) {
+      const rotate = (text: string, name: string) =>
+        runAt(where, ['rotate', '--secret', variable, '--to', file(name)], { ...usual, [variable]: text });
+      const added = await rotate(value, `${variable}-1`);
+      expect(added).toMatchObject({ code: 0, err: '', out: expect.stringContaining('both hold') });
+      const both = await next(`${variable}-1`);
+      const [first, second = '', ...others] = both.split(' ');
+      expect([first, others]).toEqual([value, []]);
+      expect(second.length).toBeGreaterThanOrEqual(32);
+      for (const secret of [value, second]) expect(added.out).not.toContain(secret);
+      const listed = await runAt(where, ['rotate'], { ...usual, [variable]: both });
+      expect(listed.out).toContain(`two values hold: guestlist rotate --secret ${variable} ends the rotation`);
+      const ended = await rotate(both, `${variable}-2`);
+      expect(ended).toMatchObject({ code: 0, err: '', out: expect.stringContaining('new value alone') });
+      expect(await next(`${variable}-2`)).toBe(second);
+    }
+  });
+
+  it('refuses what it cannot rotate, and says what it can, without a secret', async () => {
+    const { where, file } = await makeInstallation();
+    const usual = { GUESTLIST_ENCRYPTION_KEY: textOf(old), GUESTLIST_HOOK_SECRETS: [hook, hook, hook].join(' ') };
+    const rotate = (...args: readonly string[]) => runAt(where, ['rotate', '--secret', ...args], usual);
+    const unknown = await rotate('GUESTLIST_API_KEY', '--to', file('one'));
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('There are: GUESTLIST_HOOK_SECRETS.') });
+    const many = await rotate('GUESTLIST_HOOK_SECRETS', '--to', file('one'));
+    expect(many).toMatchObject({ code: 1, err: expect.stringContaining('more than two values') });
+    for (const { err } of [unknown, many]) expect(err).not.toContain(hook);
+    expect(await rotate('GUESTLIST_HOOK_SECRETS')).toMatchObject({ code: 2, err: expect.stringContaining('--to') });
+    expect(await runAt(where, ['rotate', '--datasource', 'shop'], usual)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--password-file'),
+    });
+  });
+});

@@ -22,6 +22,7 @@ import { type Configured, noteInAudit, openWritable, type Surroundings, type Wri
 import { resealAll } from '../reseal.js';
 import { createIssuers } from '../session-issuers.js';
 import { createReadSigningKeys } from '../signing-keys.js';
+import { listVariables } from './variables.js';
 
 export type RotateRequest = {
   /** Whether a rotation begins, if none is under way. Otherwise the secrets are only listed. */
@@ -140,20 +141,41 @@ const findKeyTime = async (ledger: Kysely<LedgerTables>): Promise<Date | null> =
 const overlap =
   'the variable takes the new one beside the old one; roll it out, change the sender, then take the old one away';
 const together = 'set a new one here and at the other end, and roll it out';
+const atOtherEnd = 'make a second one at the other end, roll it out here, then remove the first one there';
 
-const howOf = ({ purpose, source }: SigningKey): string => {
+/** `values`: how many values the variable has. Undefined: it takes one alone. */
+const byCommand = (variable: string, values: number): string =>
+  values > 1
+    ? `two values hold: guestlist rotate --secret ${variable} ends the rotation`
+    : `guestlist rotate --secret ${variable}`;
+
+const howOf = ({ purpose, source }: SigningKey, variables: ReadonlyMap<string, number>): string => {
   if (source.kind === 'jwks') return 'at its issuer; new keys are fetched';
+  const values = source.kind === 'variable' && source.name !== null ? variables.get(source.name) : undefined;
+  if (values !== undefined && source.name !== null) return byCommand(source.name, values);
   if (purpose === 'hooks') return overlap;
   return purpose === 'mail' ? 'publish the new key under another selector first, then roll it out' : together;
+};
+
+/** How the secrets of variables are rotated that no other part of the list names. */
+const howOfVariable = (
+  name: 'gatewayToken' | 'metricsToken' | 'studioClientSecret' | 'smtpUrl' | 'backupKey',
+  variables: ReadonlyMap<string, number>,
+): string => {
+  const { variable } = secretVariables[name];
+  const values = variables.get(variable);
+  if (values !== undefined) return byCommand(variable, values);
+  return name === 'backupKey' ? 'write the new one before the old one, with a comma' : atOtherEnd;
 };
 
 const listConfigured = (config: Config, surroundings: Surroundings): readonly KeptSecret[] => {
   const issuers = createIssuers({ ...config, isDemo: false }, { demoJwtSecret: '' }, surroundings);
   const { keys } = createReadSigningKeys({ config, issuers, startedAt: surroundings.clock.now() })();
+  const variables = listVariables(config);
   const signing = keys.map((key): KeptSecret => {
     const { purpose, of, source } = key;
     const keptIn = source.name ?? 'the configuration';
-    return { what: `${purpose}${of === null ? '' : ` of ${of}`}`, keptIn, since: null, how: howOf(key) };
+    return { what: `${purpose}${of === null ? '' : ` of ${of}`}`, keptIn, since: null, how: howOf(key, variables) };
   });
   const given = (['gatewayToken', 'metricsToken', 'studioClientSecret', 'smtpUrl', 'backupKey'] as const).flatMap(
     (name): readonly KeptSecret[] =>
@@ -164,7 +186,7 @@ const listConfigured = (config: Config, surroundings: Surroundings): readonly Ke
               what: secretVariables[name].meaning.split(/[,:;]/)[0] ?? name,
               keptIn: secretVariables[name].variable,
               since: null,
-              how: name === 'backupKey' ? 'write the new one before the old one, with a comma' : together,
+              how: howOfVariable(name, variables),
             },
           ],
   );
@@ -185,7 +207,7 @@ const listStored = async (db: Kysely<Tables>): Promise<readonly KeptSecret[]> =>
     how:
       kind === 'key'
         ? 'guestlist rotate --tokens, or its holder by the interface; the old one stays valid for the time that you say'
-        : 'change it at the database, then enter it in Studio',
+        : 'make a second login at the database, then guestlist rotate --datasource',
   }));
 };
 

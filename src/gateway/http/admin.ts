@@ -8,6 +8,7 @@ import { parseJson, readText } from '../../platform/http/wire/body-reader.js';
 import { requestIdOf } from '../../platform/http/wire/request.js';
 import { goneSignal, json, send, sendData } from '../../platform/http/wire/sending.js';
 import { hashToken, isSameHash } from '../../platform/keys/keys.js';
+import { severalSecrets } from '../../platform/keys/several-secrets.js';
 import type { Log } from '../../platform/logs/log.js';
 import { bearerOf } from '../authenticate/credential.js';
 import type { RequestGuard } from '../authenticate/limits.js';
@@ -26,14 +27,18 @@ const maxInputBytes = 1024 * 1024;
 /** Levels of JSON. The inputs of some commands contain whole dashboards. */
 const maxInputLevels = 100;
 
-/** Compares the token before counting failures, so that the right token is never refused because of wrong ones. */
+/**
+ * Returns the gateway token that was given: one of several, while one replaces another. Compares it before counting
+ * failures, so that the right token is never refused because of wrong ones.
+ */
 const assertOperator = async (
   request: IncomingMessage,
   { gatewayToken, guard }: Pick<AdminOptions, 'gatewayToken' | 'guard'>,
-): Promise<void> => {
+): Promise<string> => {
   const bearer = bearerOf(request.headers);
   const given = bearer === null ? null : hashToken(bearer);
-  if (gatewayToken !== null && given !== null && isSameHash(given, hashToken(gatewayToken))) return;
+  const accepted = gatewayToken === null ? [] : severalSecrets(gatewayToken).map(hashToken);
+  if (bearer !== null && given !== null && accepted.some((one) => isSameHash(given, one))) return bearer;
   if (given !== null) await guard(request, given).failed();
   throw new Refusal(
     'AUTHENTICATION_ERROR',
@@ -110,8 +115,7 @@ export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions
     noted: Noted,
     signal: AbortSignal,
   ): Promise<unknown> => {
-    await assertOperator(request, { gatewayToken, guard });
-    noted.operator = operatorOf(request, gatewayToken ?? '');
+    noted.operator = operatorOf(request, await assertOperator(request, { gatewayToken, guard }));
     const command = byName.get(name);
     if (command === undefined) {
       throw new Refusal('NOT_FOUND', `There is no command "${name}". There are: ${[...byName.keys()].join(', ')}.`);

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Outgoing } from '../calls/outgoing.js';
 import { weaknessOfBytes } from '../keys/secret-strength.js';
-import { hookSecretMend, isHookSecret } from './hook-secrets.js';
+import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 import { type OutgoingFault, type OutgoingSources, readVariable, urlFault, variable } from './outgoing-settings.js';
 
 const channelKinds = ['webhook', 'slack'] as const;
@@ -28,12 +28,15 @@ const channelSetting = z.strictObject({
 export const channelsSetting = z.record(channelName, channelSetting).default({});
 type ChannelSettings = z.output<typeof channelsSetting>;
 
-/** A channel that can be sent to. `url` and `secret` are never logged. */
+/** A channel that can be sent to. `url` and `secrets` are never logged. */
 export type Channel = Outgoing & {
   readonly name: string;
   readonly kind: (typeof channelKinds)[number];
-  /** Signs by Standard Webhooks. Null for Slack, whose address is the secret. */
-  readonly secret: string | null;
+  /**
+   * Sign by Standard Webhooks: a message has a signature of each, while one replaces another. None for Slack, whose
+   * address is the secret.
+   */
+  readonly secrets: readonly string[];
 };
 
 const secretFault = (secret: string, isProduction: boolean): string | null => {
@@ -41,6 +44,10 @@ const secretFault = (secret: string, isProduction: boolean): string | null => {
   const weakness = isProduction ? weaknessOfBytes(secret) : undefined;
   return weakness === undefined ? null : `names a secret that ${weakness}: ${hookSecretMend}`;
 };
+
+const secretsFault = (secrets: readonly string[], isProduction: boolean): string | null =>
+  (secrets.length === 0 ? [''] : secrets).map((one) => secretFault(one, isProduction)).find((one) => one !== null) ??
+  null;
 
 const fieldFault = ({ kind, url, urlVariable, secretVariable }: ChannelSettings[string]): string | null => {
   if (kind === 'webhook') {
@@ -66,15 +73,13 @@ const loadChannel = (
   const { kind, urlVariable, secretVariable, allowPrivateAddresses } = setting;
   const address = kind === 'slack' ? readVariable(urlVariable, env) : { value: setting.url ?? null, fault: null };
   const secret = readVariable(secretVariable, env);
+  const secrets = readHookSecrets(secret.value ?? '');
   const faults = [
     [kind === 'slack' ? 'urlVariable' : 'url', address.fault ?? urlFault(address.value ?? '', isProduction)] as const,
-    [
-      'secretVariable',
-      secret.fault ?? (secret.value === null ? null : secretFault(secret.value, isProduction)),
-    ] as const,
+    ['secretVariable', secret.fault ?? (secret.value === null ? null : secretsFault(secrets, isProduction))] as const,
   ].flatMap(([field, mend]) => (mend === null ? [] : [{ path: `${path}.${field}`, mend }]));
   if (faults.length > 0 || address.value === null) return { channel: null, faults };
-  const channel = { name, kind, url: address.value, secret: secret.value, allowsPrivate: allowPrivateAddresses };
+  const channel = { name, kind, url: address.value, secrets, allowsPrivate: allowPrivateAddresses };
   return { channel, faults: [] };
 };
 

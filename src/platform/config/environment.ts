@@ -10,6 +10,7 @@ import { nearestName } from '../../model/nearest-name.js';
 import { minimumSecretLength } from '../keys/jwt-keys.js';
 import { readKeyRing } from '../keys/sealing.js';
 import { weaknessOf, weaknessOfBytes } from '../keys/secret-strength.js';
+import { severalSecrets } from '../keys/several-secrets.js';
 import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 
 /** One configuration fault: the file with its line, the path and how to fix it. */
@@ -56,13 +57,15 @@ export const secretVariables = {
   hostJwtSecret: {
     variable: 'GUESTLIST_HOST_JWT_SECRET',
     of: ['issuers'],
-    meaning: 'HS256 secret that the host application signs its sessions with, at least 32 characters',
+    meaning:
+      'HS256 secret that the host application signs its sessions with, at least 32 characters; several with spaces between them',
     absent: 'only the demo and the issuers of gateway.session.issuers',
   },
   gatewayToken: {
     variable: 'GUESTLIST_GATEWAY_TOKEN',
     of: ['gateway', 'service', 'operator'],
-    meaning: 'credential of operators and of this command line at /gateway/admin, at least 32 characters',
+    meaning:
+      'credential of operators and of this command line at /gateway/admin, at least 32 characters; several with spaces between them',
     absent: generated,
   },
   serviceToken: {
@@ -81,7 +84,7 @@ export const secretVariables = {
     variable: 'GUESTLIST_METRICS_TOKEN',
     of: ['gateway', 'service'],
     meaning:
-      'lets a scraper read /metrics, /docs, /openapi.json and the causes in /readyz in production, at least 32 characters',
+      'lets a scraper read /metrics, /docs, /openapi.json and the causes in /readyz in production, at least 32 characters; several with spaces between them',
     absent: 'the gateway token only',
   },
   hookSecrets: {
@@ -250,7 +253,12 @@ const formFaults = ({ apiKey, serviceToken, gatewayToken, metricsToken }: Secret
     GUESTLIST_GATEWAY_TOKEN: gatewayToken,
     GUESTLIST_METRICS_TOKEN: metricsToken,
   };
-  const malformed = Object.entries(sent).filter(([, secret]) => secret !== null && !/^[\x21-\x7e]+$/.test(secret));
+  const several = ['GUESTLIST_GATEWAY_TOKEN', 'GUESTLIST_METRICS_TOKEN'];
+  const isSendable = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
+  const malformed = Object.entries(sent).filter(
+    ([path, secret]) =>
+      secret !== null && !(several.includes(path) ? severalSecrets(secret) : [secret]).every(isSendable),
+  );
   return [
     ...malformed.map(([path]) =>
       missing(
@@ -323,7 +331,7 @@ const weakFaults = (secrets: Secrets): readonly ConfigFault[] => {
   const keys = encryptionKey === null ? [] : (readKeyRing(encryptionKey) ?? []);
   return [
     ...Object.entries(texts).flatMap(([path, secret]) =>
-      secret === null ? [] : weak(path, weaknessOf(secret), makeSecret),
+      secret === null ? [] : severalSecrets(secret).flatMap((one) => weak(path, weaknessOf(one), makeSecret)),
     ),
     ...hookSecrets
       .filter(isHookSecret)

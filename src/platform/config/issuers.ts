@@ -23,6 +23,7 @@ import {
   secretKey,
 } from '../keys/jwt-keys.js';
 import { weaknessOf } from '../keys/secret-strength.js';
+import { severalSecrets } from '../keys/several-secrets.js';
 import { askSetting, type ConfiguredAsk, readAsk } from './asked-issuer.js';
 import { isPresetName, loadPreset, type Preset, presetNames } from './presets.js';
 
@@ -59,7 +60,9 @@ const shape = {
   jwksUrl: text.optional().describe('address of its JWKS'),
   publicKeyFile: text.optional().describe('file of public keys: PEM, JWK or JWKS'),
   publicKey: text.optional().describe('a public key in PEM'),
-  secretVariable: text.optional().describe('environment variable of an HS256 secret, at least 32 characters'),
+  secretVariable: text
+    .optional()
+    .describe('environment variable of an HS256 secret, at least 32 characters; several with spaces between them'),
   ask: askSetting.optional(),
 };
 
@@ -149,11 +152,12 @@ const readKeyFile = (path: string, folder: string): Found => {
 const readSecret = (name: string, { env, strongSecrets = false }: IssuerSources): Found => {
   const secret = env[name] ?? '';
   if (secret === '') return faulty('secretVariable', `names the variable ${name}, which is not set`);
-  const weakness = strongSecrets ? weaknessOf(secret) : undefined;
+  const all = severalSecrets(secret);
+  const weakness = strongSecrets ? all.map(weaknessOf).find((one) => one !== undefined) : undefined;
   if (weakness !== undefined) {
     return faulty('secretVariable', `names ${name}, which ${weakness}: make one by "openssl rand -base64 48"`);
   }
-  if (secret.length >= minimumSecretLength) return { keys: [secretKey(secret)], faults: [] };
+  if (secret.length >= minimumSecretLength) return { keys: all.map(secretKey), faults: [] };
   return faulty(
     'secretVariable',
     `names ${name}, which must have at least ${minimumSecretLength} characters; make one with "openssl rand -base64 48"`,

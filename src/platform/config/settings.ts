@@ -539,7 +539,7 @@ export const settingsSchema = z.strictObject({
   renders,
   mail,
   channels: channelsSetting.describe(
-    'webhooks that alerts and links may go to, each by a name that policies grant: `kind: webhook` with url and secretVariable (Standard Webhooks), or `kind: slack` with urlVariable; allowPrivateAddresses: true for a receiver in your own network',
+    'webhooks that alerts and links may go to, each by a name that policies grant: `kind: webhook` with url and secretVariable (Standard Webhooks; two secrets with a space between them while one replaces the other), or `kind: slack` with urlVariable; allowPrivateAddresses: true for a receiver in your own network',
   ),
   models: modelsSetting.describe(
     'language models that guests may ask, each by the name that `llmName` of a workspace has: url (of an interface like that of OpenAI, such as https://models.example/v1), model, keyVariable; allowRows: true sends rows of the guest who asks; allowPrivateAddresses: true for a server in your own network, allowHttp: true for one without TLS; timeoutSeconds (60) and answerTokens (2000) limit one answer',
