@@ -12,6 +12,12 @@ export const pollMs = 5_000;
 export const processName = ({ name, instance }: RunningProcess, all: readonly RunningProcess[]): string =>
   all.filter((one) => one.name === name).length > 1 ? `${name} (${instance.slice(0, 4)})` : name;
 
+/** Seconds as a person reads them: in minutes, where they are many. */
+export const duration = (seconds: number): string =>
+  seconds < 120
+    ? `${seconds.toLocaleString(undefined, { maximumFractionDigits: 1 })}\u00a0s`
+    : `${Math.round(seconds / 60).toLocaleString()}\u00a0min`;
+
 export const workWords: Readonly<Record<Work['kind'], string>> = {
   query: 'query',
   download: 'download',

@@ -16,7 +16,7 @@ import {
   when,
 } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
-import { outcomeWords, pollMs, processName, type Running, type Work, workWords } from '../base/running.js';
+import { duration, outcomeWords, pollMs, processName, type Running, type Work, workWords } from '../base/running.js';
 import { Screen } from '../base/screen.js';
 import { tenantLink, tenantText } from '../base/tenant-names.js';
 import { listTenants, neverMinted, type Tenant } from '../base/tenants.js';
@@ -166,7 +166,7 @@ class QueriesScreen extends Screen<Data> {
       empty: html`<h2>Nothing runs</h2><p>What runs in any process appears here, read anew every few seconds.</p>`,
     })}
       ${others === 0 ? nothing : html`<p class="soft">${whole(others)} more run or wait that are not listed.</p>`}
-      ${count === 0 ? nothing : html`<p class="soft">${whole(count)} ${count === 1 ? 'message waits' : 'messages wait'} to be sent, the oldest for ${inSeconds(waited * 1000)}. ${link(addressOf('deliveries'), 'See the deliveries')}</p>`}`;
+      ${count === 0 ? nothing : html`<p class="soft">${whole(count)} ${count === 1 ? 'message waits' : 'messages wait'} to be sent, the oldest for ${duration(waited)}. ${link(addressOf('deliveries'), 'See the deliveries')}</p>`}`;
   }
 
   readonly #ending: Column<Work> = {
@@ -313,6 +313,15 @@ const sourceWords = ({ running, use, since }: Data): TemplateResult | string => 
 /** A build serves all tenants. */
 const isOfNobody = ({ dataAppName, clientId }: Work): boolean => dataAppName === null && clientId === null;
 
+const processOf = ({ process: instance }: Work, processes: Running['processes']): string => {
+  const known = processes.find((one) => one.instance === instance);
+  return known === undefined ? instance.slice(0, 8) : processName(known, processes);
+};
+
+/** A generated id is told by its beginning, as that of a request is. */
+const shortened = (name: string): TemplateResult | string =>
+  /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(name) ? html`<code title=${name}>${name.slice(0, 8)}</code>` : name;
+
 const workColumns = (processes: Running['processes']): readonly Column<Work>[] => [
   { title: 'What', of: ({ kind }) => workWords[kind] },
   {
@@ -320,8 +329,13 @@ const workColumns = (processes: Running['processes']): readonly Column<Work>[] =
     of: ({ state }) => badge(state, state === 'running' ? 'good' : 'plain'),
     text: ({ state }) => state,
   },
-  { title: 'For', of: (work) => inSeconds(work.seconds * 1000), isNumber: true },
-  { title: 'At', of: ({ subject }) => subject },
+  {
+    title: 'For',
+    of: (work) => html`<span class="nowrap">${duration(work.seconds)}</span>`,
+    text: (work) => duration(work.seconds),
+    isNumber: true,
+  },
+  { title: 'At', of: ({ subject }) => shortened(subject), text: ({ subject }) => subject },
   {
     title: 'Tenant',
     of: (work) => (isOfNobody(work) ? '' : tenantOf(work)),
@@ -329,13 +343,11 @@ const workColumns = (processes: Running['processes']): readonly Column<Work>[] =
   },
   { title: 'Data app', of: ({ dataAppName }) => dataAppName ?? '' },
   { title: 'Dashboard', of: ({ dashboardId }) => dashboardId ?? '' },
-  { title: 'Metric', of: ({ metricId }) => metricId ?? '' },
+  { title: 'Metric', of: ({ metricId }) => shortened(metricId ?? ''), text: ({ metricId }) => metricId ?? '' },
   {
     title: 'Process',
-    of: ({ process: instance }) => {
-      const known = processes.find((one) => one.instance === instance);
-      return known === undefined ? instance.slice(0, 8) : processName(known, processes);
-    },
+    of: (work) => html`<span class="nowrap">${processOf(work, processes)}</span>`,
+    text: (work) => processOf(work, processes),
   },
   {
     title: 'Request',

@@ -3,7 +3,7 @@ import { html, type TemplateResult } from 'lit';
 import type { Answer } from '../base/api.js';
 import { badge, type Column, type Filter, link, list, moment, timeColumn, timeZone } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
-import { pollMs, processName, type RunningProcess } from '../base/running.js';
+import { duration, pollMs, processName, type RunningProcess } from '../base/running.js';
 import { Screen } from '../base/screen.js';
 
 type State = Answer<'read-system'>;
@@ -150,16 +150,11 @@ const sourceColumns: readonly [Column<Source>, ...(readonly Column<Source>[])] =
   },
 ];
 
-const seconds = (value: number): string =>
-  value < 120
-    ? `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} s`
-    : `${Math.round(value / 60).toLocaleString()} min`;
-
 /** A number in the unit that its name has, as a person reads it. */
 const numberText = ({ name, value }: SystemNumber): TemplateResult | string => {
   if (name.endsWith('_timestamp_seconds'))
     return value === 0 ? 'not yet' : moment(new Date(value * 1000).toISOString());
-  if (name.endsWith('_seconds')) return seconds(value);
+  if (name.endsWith('_seconds')) return duration(value);
   if (name.endsWith('_bytes')) return megabytes(value);
   return value.toLocaleString(undefined, { maximumFractionDigits: 2 });
 };
