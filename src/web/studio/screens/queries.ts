@@ -344,11 +344,7 @@ const workColumns = (processes: Running['processes']): readonly Column<Work>[] =
   { title: 'Data app', of: ({ dataAppName }) => dataAppName ?? '' },
   { title: 'Dashboard', of: ({ dashboardId }) => dashboardId ?? '' },
   { title: 'Metric', of: ({ metricId }) => shortened(metricId ?? ''), text: ({ metricId }) => metricId ?? '' },
-  {
-    title: 'Process',
-    of: (work) => html`<span class="nowrap">${processOf(work, processes)}</span>`,
-    text: (work) => processOf(work, processes),
-  },
+  { title: 'Process', of: (work) => processOf(work, processes) },
   {
     title: 'Request',
     of: ({ requestId }) => html`<code title=${requestId ?? ''}>${requestId?.slice(0, 8) ?? ''}</code>`,
