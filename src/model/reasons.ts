@@ -390,6 +390,7 @@ const ownReasons = [
   'waited-too-long',
   'webhook-id-reused',
   'where-of-the-host',
+  'written-by-newer-release',
 ] as const;
 
 type Kebab<Text extends string> = Text extends `${infer Head}_${infer Rest}`

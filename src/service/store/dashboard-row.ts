@@ -1,5 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Dashboard } from '../../model/dashboard/dashboard.js';
+import { knownDashboardFilters } from './known-content.js';
+import { assertKnown } from './known-fields.js';
 import { decodeOwner, encodeOwner, jsonb, nullableJsonb } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -12,7 +14,7 @@ export const decodeDashboard = (row: Selectable<Tables['dashboards']>): Dashboar
   templateId: row.template_id,
   layout: row.layout,
   gridMargin: row.grid_margin,
-  filters: row.filters,
+  filters: assertKnown(knownDashboardFilters, row.filters, `a filter of dashboard ${row.id}`),
   metadata: row.metadata,
   isAllowPrivateMetricsByDefault: row.is_allow_private_metrics_by_default,
   ...(row.tiles.length === 0 ? {} : { tiles: row.tiles }),

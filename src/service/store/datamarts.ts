@@ -1,33 +1,42 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { Datamart, ListedDatamart } from '../../model/datamart/datamart.js';
+import type { Datamart, DatamartTable, ListedDatamart } from '../../model/datamart/datamart.js';
 import type { Page } from '../../model/page.js';
 import { mapItems, type Slices } from '../../model/slices.js';
+import { knownRelationships, knownRollups, knownTables, knownTenancy } from './known-content.js';
+import { assertKnown } from './known-fields.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
+import { type StoredTables, storedTables } from './previous-release.js';
 import { jsonb, nullableJsonb } from './query.js';
 import type { Tables } from './tables.js';
 
+const isList = (tables: StoredTables): tables is readonly DatamartTable[] => Array.isArray(tables);
+
+/** Throws if a newer release stored the datamart, with a part that this one does not know. */
 export const decodeDatamart = (row: Selectable<Tables['datamarts']>): Datamart => ({
   id: row.id,
   name: row.name,
   datasourceId: row.datasource_id,
-  tenancy: row.tenancy,
-  tables: row.tables,
-  relationships: row.relationships,
+  tenancy: assertKnown(knownTenancy, row.tenancy, `the tenancy of datamart ${row.id}`),
+  tables: decodeTables(row),
+  relationships: assertKnown(knownRelationships, row.relationships, `a relationship of datamart ${row.id}`),
   sharedTables: row.shared_tables,
   cacheTtlSeconds: row.cache_ttl_seconds,
   cacheStaleSeconds: row.cache_stale_seconds,
-  rollups: row.rollups ?? [],
+  rollups: assertKnown(knownRollups, row.rollups, `a rollup of datamart ${row.id}`) ?? [],
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
+
+const decodeTables = ({ id, tables }: Selectable<Tables['datamarts']>): readonly DatamartTable[] =>
+  assertKnown(knownTables, isList(tables) ? tables : tables.tables, `a table of datamart ${id}`);
 
 const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
   id: datamart.id,
   name: datamart.name,
   datasource_id: datamart.datasourceId,
   tenancy: nullableJsonb(datamart.tenancy),
-  tables: jsonb(datamart.tables),
+  tables: jsonb(storedTables(datamart.tables)),
   relationships: jsonb(datamart.relationships),
   shared_tables: jsonb(datamart.sharedTables),
   cache_ttl_seconds: datamart.cacheTtlSeconds ?? null,

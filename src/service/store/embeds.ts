@@ -3,6 +3,8 @@ import type { Embed } from '../../model/dashboard/embed.js';
 import type { Owner } from '../../model/dashboard/metric.js';
 import type { Page } from '../../model/page.js';
 import { mapItems, type Slices } from '../../model/slices.js';
+import { knownAccessSettings } from './known-content.js';
+import { assertKnown } from './known-fields.js';
 import { isFound, listRows } from './list-rows.js';
 import { assertUpdated, inTransaction, nullableJsonb, takeName, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
@@ -15,7 +17,7 @@ const decode = (row: Selectable<Tables['embeds']>): Embed => ({
   metricId: row.metric_id,
   name: row.name,
   description: row.description,
-  accessSettings: row.access_settings,
+  accessSettings: assertKnown(knownAccessSettings, row.access_settings, `embed ${row.embed_id}`),
   createdAt: row.created_at,
 });
 

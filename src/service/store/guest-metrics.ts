@@ -1,5 +1,7 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { GridCard, GuestMadeMetric, Owner } from '../../model/dashboard/metric.js';
+import { knownDefinition } from './known-content.js';
+import { assertKnown } from './known-fields.js';
 import type { MetricChange } from './metrics.js';
 import { jsonb, nullableJsonb, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
@@ -13,7 +15,7 @@ const decode = (row: Selectable<Tables['guest_metrics']> & { readonly workspace_
   metricId: row.metric_id,
   workspaceId: row.workspace_id,
   name: row.name,
-  definition: row.definition,
+  definition: assertKnown(knownDefinition, row.definition, `metric ${row.metric_id}`),
   lineage: [],
   owner: { dataAppId: row.data_app_id, clientId: row.client_id },
   isArchived: row.is_archived,

@@ -8,9 +8,12 @@ import { noQuota } from '../../model/quota.js';
 import { mapItems, type Slices } from '../../model/slices.js';
 import { createLru } from '../../platform/work/lru.js';
 import { wasErasedSince } from './clients.js';
+import { knownGrant } from './known-content.js';
+import { assertKnown } from './known-fields.js';
 import { listRows } from './list-rows.js';
+import { isGrantHidden } from './previous-release.js';
 import { inTransaction, jsonb } from './query.js';
-import { clientEpoch, type Revocation, revokeGuestTokens, sumOfEpochs } from './revocations.js';
+import { clientEpoch, isEpochCurrent, type Revocation, revokeGuestTokens } from './revocations.js';
 import type { GrantDocument, Tables } from './tables.js';
 
 /** The data app, client and user of a guest token, as revocations name them. */
@@ -23,7 +26,7 @@ type FoundRow = Selectable<Tables['guest_tokens']> & {
 };
 
 const decode = (row: FoundRow): Found => ({
-  ...row.grants,
+  ...assertKnown(knownGrant, row.grants, `guest token ${row.id}`),
   hash: row.hash,
   id: row.id,
   dataAppId: row.data_app_id,
@@ -57,7 +60,7 @@ const encode = (
     grants: jsonb(rest satisfies GrantDocument),
     created_at: createdAt,
     expires_at: expiresAt,
-    epoch: sumOf(epoch),
+    epoch: isGrantHidden(grant) ? hiddenEpoch(sumOf(epoch)) : sumOf(epoch),
     gateway,
   };
 };
@@ -67,6 +70,8 @@ const encode = (
  * matters only during the mint.
  */
 const sumOf = (epoch: Epoch): Epoch => (epoch.split('/')[0] ?? epoch) as Epoch;
+/** No sum is negative, so the previous release finds no such token. `isEpochCurrent` turns it back. */
+const hiddenEpoch = (sum: Epoch): Epoch => String(-1n - BigInt(sum)) as Epoch;
 const erasuresOf = (epoch: Epoch): string => epoch.split('/')[1] ?? '0';
 
 /**
@@ -78,7 +83,7 @@ const createFind = <Name extends 'hash' | 'id'>(db: Kysely<Tables>, name: Name) 
   const write = (value: Value) =>
     db
       .selectFrom('guest_tokens')
-      .where('epoch', '=', sumOfEpochs())
+      .where(isEpochCurrent())
       .selectAll()
       .select([clientEpoch().as('client_epoch'), contentRevision().as('content_revision')])
       .where(name as 'id', '=', value as string)
@@ -95,7 +100,7 @@ const createFind = <Name extends 'hash' | 'id'>(db: Kysely<Tables>, name: Name) 
 const contentRevision = () => sql<ContentRevision>`(select revision::text from guestlist.content_revision)`;
 
 /** The tokens that are neither revoked nor erased. */
-const goodTokens = (db: Kysely<Tables>) => db.selectFrom('guest_tokens').where('epoch', '=', sumOfEpochs());
+const goodTokens = (db: Kysely<Tables>) => db.selectFrom('guest_tokens').where(isEpochCurrent());
 
 type LiveTokens = {
   readonly dataAppId: string;

@@ -5,6 +5,8 @@ import type { Metric, MetricDefinition, Owner } from '../../model/dashboard/metr
 import type { Page } from '../../model/page.js';
 import { mapItems } from '../../model/slices.js';
 import { decodeDashboard } from './dashboard-row.js';
+import { knownDefinition } from './known-content.js';
+import { assertKnown } from './known-fields.js';
 import { listRows } from './list-rows.js';
 import { assertUpdated, decodeOwner, encodeOwner, jsonb, ownedBy, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
@@ -13,7 +15,7 @@ export const decodeMetric = (row: Selectable<Tables['metrics']>): Metric => ({
   metricId: row.metric_id,
   workspaceId: row.workspace_id,
   name: row.name,
-  definition: row.definition,
+  definition: assertKnown(knownDefinition, row.definition, `metric ${row.metric_id}`),
   lineage: row.lineage,
   owner: decodeOwner(row),
   isArchived: row.is_archived,

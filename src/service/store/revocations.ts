@@ -25,13 +25,17 @@ export type Revocation =
   | { readonly kind: 'all'; readonly gateway?: string | undefined };
 
 /** The current sum of the epochs that apply to a row of guest_tokens. */
-export const sumOfEpochs = (): RawBuilder<Epoch> => sql<Epoch>`(
+const sumOfEpochs = (): RawBuilder<Epoch> => sql<Epoch>`(
   select coalesce(sum(subject.epoch), 0)::bigint from guestlist.revocation_epochs as subject
   where subject.data_app_id = guest_tokens.data_app_id and (
     (subject.client_id = '' and subject.user_identifier = '')
     or (subject.client_id = guest_tokens.client_id
       and subject.user_identifier in ('', coalesce(guest_tokens.user_identifier, '')))
   ))`;
+
+/** Whether no revocation has come since the mint of the row of guest_tokens began. A negative epoch is `-1 - sum`. */
+export const isEpochCurrent = (): RawBuilder<SqlBool> =>
+  sql<SqlBool>`greatest(guest_tokens.epoch, -1 - guest_tokens.epoch) = ${sumOfEpochs()}`;
 
 /**
  * The epoch of the row's client, without its users: `sum/erasures`. Every revocation and every erasure of the client
@@ -64,7 +68,7 @@ export const revokeGuestTokens = (
     await deleteSlices(async (limit) => {
       const ended = await own
         .$if(limit !== null, (query) => query.where(among(some.where(isMeant(which)).limit(limit ?? 0))))
-        .returning(['expires_at', sql<SqlBool>`epoch = ${sumOfEpochs()}`.as('is_current')])
+        .returning(['expires_at', isEpochCurrent().as('is_current')])
         .execute();
       good += ended.filter(
         ({ is_current, expires_at }) => is_current && (expires_at === null || expires_at > now),

@@ -1,7 +1,7 @@
 /** Finds rows by words in their names, in pages. */
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { containsWords } from '../../platform/files/contains-words.js';
-import { sumOfEpochs } from './revocations.js';
+import { isEpochCurrent } from './revocations.js';
 import type { Tables } from './tables.js';
 
 /** A page of what was found. The next page begins after `next`. Null: there are no more. */
@@ -105,7 +105,7 @@ const guestTokens = (db: Db, { dataAppId, now, byUser }: OfTokens, wanted: Wante
     .select(['id', 'client_id as clientId', 'created_at as createdAt', user.as('userIdentifier')])
     .where('data_app_id', '=', dataAppId)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .where('epoch', '=', sumOfEpochs())
+    .where(isEpochCurrent())
     .where(contains(byUser ? ['client_id', 'user_identifier'] : ['client_id'], wanted));
   return pageOf(live, ['client_id', 'created_at', 'id'], wanted);
 };

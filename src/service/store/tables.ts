@@ -5,7 +5,7 @@ import type { DashboardFilter, LayoutCard, MetricPlacement } from '../../model/d
 import type { AccessSettings, Embed } from '../../model/dashboard/embed.js';
 import type { GridCard, MetricDefinition } from '../../model/dashboard/metric.js';
 import type { Tile } from '../../model/dashboard/tile.js';
-import type { DatamartTable, Relationship, Rollup, Tenancy } from '../../model/datamart/datamart.js';
+import type { Relationship, Rollup, Tenancy } from '../../model/datamart/datamart.js';
 import type { SemanticTable } from '../../model/datamart/semantic-layer.js';
 import type { ClientLevel, SourceTable } from '../../model/datamart/source-schema.js';
 import type { FilterValues, GuestGrant } from '../../model/guest/grant.js';
@@ -19,6 +19,7 @@ import type { Alert } from '../../model/schedule/alert.js';
 import type { CatchUp } from '../../model/schedule/catch-up.js';
 import type { Recurrence } from '../../model/schedule/recurrence.js';
 import type { DeliveryReason, DeliveryState, ReportFormat } from '../../model/schedule/schedule.js';
+import type { StoredTables } from './previous-release.js';
 
 /** The PostgreSQL schema that holds all tables. Every statement names it. */
 export const schemaName = 'guestlist';
@@ -73,7 +74,7 @@ export type Tables = {
     name: string;
     datasource_id: string;
     tenancy: NullableJsonb<Tenancy>;
-    tables: Jsonb<readonly DatamartTable[]>;
+    tables: Jsonb<StoredTables>;
     relationships: Jsonb<readonly Relationship[]>;
     shared_tables: Jsonb<readonly string[]>;
     cache_ttl_seconds: number | null;
@@ -239,7 +240,7 @@ export type Tables = {
     grants: Jsonb<GrantDocument>;
     created_at: Date;
     expires_at: Date | null;
-    /** The sum of the subject's epochs when the token's mint began. */
+    /** The sum of the subject's epochs when the token's mint began; hidden from the previous release as `-1 - sum`. */
     epoch: Epoch;
     last_used_at: ColumnType<Date | null, never, Date | null>;
     /** The deployment of a gateway that minted it; null: none that said so. */

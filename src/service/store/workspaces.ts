@@ -53,7 +53,10 @@ export const createWorkspaceStore = (db: Kysely<Tables>) => ({
    */
   listDatamarts: async (workspace: Workspace): Promise<readonly Datamart[]> => {
     const rows = await whole(listRows(db.selectFrom('datamarts').selectAll(), ['name'], null));
-    return rows.map(decodeDatamart).filter((datamart) => reachesDatamart(workspace, datamart));
+    // Before they are read: one that cannot be read takes nothing from other workspaces.
+    return rows
+      .filter(({ id, datasource_id: datasourceId }) => reachesDatamart(workspace, { id, datasourceId }))
+      .map(decodeDatamart);
   },
 });
 
