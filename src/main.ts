@@ -18,6 +18,7 @@ import { type Resealed, resealMetadata } from './compose/reseal.js';
 import { type CountedHalf, countRetained } from './compose/retention/count.js';
 import { type Rotated, type RotateRequest, rotateSecrets } from './compose/rotate/rotate.js';
 import { type RotatedVariable, rotateVariable } from './compose/rotate/variables.js';
+import { type SteppedDown, type StepDownRequest, stepDown } from './compose/step-down.js';
 import { createIssuers } from './compose/session-issuers.js';
 import { type ConfiguredTrial, tryConfiguredMail } from './compose/try-mail.js';
 import { PolicyFaults } from './gateway/policy/source.js';
@@ -228,6 +229,12 @@ export const startLocalService = (file: string): Promise<Running> => {
 export const resealConfigured = async (): Promise<Resealed> => {
   const config = loadConfig(environment(), shippedConfig, { uses: ['sealing'] });
   return resealMetadata(config, { clock: systemClock, log: createLog({ level: 'warn' }) });
+};
+
+/** Lets the previous release start on the tables. Throws ConfigError and every error of `stepDown`. */
+export const stepDownConfigured = async (request: StepDownRequest): Promise<SteppedDown> => {
+  const config = loadConfig(environment(), shippedConfig, { uses: ['sealing'] });
+  return stepDown(config, request, { clock: systemClock, log: createLog({ level: 'warn' }) });
 };
 
 /** Does the next step of a rotation, and lists the secrets. Throws ConfigError and every error of `rotateSecrets`. */

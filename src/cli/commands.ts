@@ -177,6 +177,11 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./backup.js')).restoreCommand,
   },
   {
+    name: 'step-down',
+    summary: 'let the previous release start on the tables of this one',
+    load: async () => (await import('./step-down.js')).stepDownCommand,
+  },
+  {
     name: 'rotate',
     summary: 'replace the secrets of an installation while it serves, step by step',
     load: async () => (await import('./rotate.js')).rotateCommand,

@@ -1,39 +1,23 @@
 /** The elements of the previous release with this service, and these elements with the previous service. */
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { fileURLToPath } from 'node:url';
-import { createBrotliDecompress } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
-import { extract } from 'tar';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, launchChromium } from '../suites/chromium.js';
+import { unpackPrevious } from '../suites/previous-release.js';
 import { until } from '../web/browser.js';
 import { login, manager } from './guest.js';
 import { startHostPage } from './host-page.js';
 import { type Product, startProduct } from './product.js';
 
-const packed = fileURLToPath(new URL('../previous-release/guestlist.tar.br', import.meta.url));
-const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
-
-/** Unpacks it below this repository's packages, which it needs. */
-const unpackPrevious = async (): Promise<string> => {
-  const folder = await mkdtemp(join(modules, '.guestlist-previous-'));
-  await pipeline(createReadStream(packed), createBrotliDecompress(), extract({ cwd: folder }));
-  return folder;
-};
-
 describe.skipIf(!hasChromium())('releases with each other', { timeout: 120_000 }, () => {
-  let folder: string;
+  let unpacked: Awaited<ReturnType<typeof unpackPrevious>>;
   let browser: Browser;
   let previous: Product;
   let current: Product;
 
   beforeAll(async () => {
-    folder = await unpackPrevious();
+    unpacked = await unpackPrevious();
     [previous, current, browser] = await Promise.all([
-      startProduct({ root: folder }),
+      startProduct({ root: unpacked.folder }),
       startProduct(),
       launchChromium(),
     ]);
@@ -44,7 +28,7 @@ describe.skipIf(!hasChromium())('releases with each other', { timeout: 120_000 }
       await product?.stop();
       await product?.remove();
     }
-    await rm(folder, { recursive: true, force: true });
+    await unpacked?.remove();
   });
 
   const visit = async (elements: Product, service: Product, look: (page: Page) => Promise<void>): Promise<void> => {

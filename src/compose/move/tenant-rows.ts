@@ -95,7 +95,7 @@ const leftOfLedger: Readonly<Record<keyof LedgerTables, string>> = {
 };
 
 /** Tables that the service writes without types. */
-const leftBeside = ['client_erasures', 'kysely_migration', 'kysely_migration_lock'];
+const leftBeside = ['client_erasures', 'kysely_migration', 'kysely_migration_aside', 'kysely_migration_lock'];
 
 /** A table with rows of tenants, without its schema. */
 export const heldTables = Object.keys(conditions) as readonly Held[];

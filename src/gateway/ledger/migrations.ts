@@ -1,9 +1,9 @@
 /**
  * The schema of the gateway's ledger. Migrations are append-only: a released one is never edited, renamed or removed. To
- * change the schema, add `'0005-<what it changes>'` to `ledgerMigrations`, and change `LedgerTables` in tables.ts with it.
+ * change the schema, add `'0009-<what it changes>'` to `ledgerMigrations`, and change `LedgerTables` in tables.ts with it.
  * The statements name the schema, since the connection has no search path of its own.
  */
-import { type Migrations, statementsOf } from '../../platform/databases/migrate.js';
+import { asideTable, type Migrations, statementsOf } from '../../platform/databases/migrate.js';
 
 /**
  * `tenant_ref` is a keyed digest of the clientId (ledger.ts). A tenant's row has the newest time of each kind of event.
@@ -314,4 +314,5 @@ export const ledgerMigrations: Migrations = {
   '0006-fences': statementsOf(fences),
   '0007-settings': statementsOf(settings),
   '0008-retention': statementsOf(retention),
+  '0009-aside': statementsOf([asideTable('guestlist_gateway')]),
 };

@@ -1,6 +1,7 @@
 import { type KyselyPlugin, type Migration, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/platform/databases/database.js';
+import { hideMigrations, listDone, statementsOf } from '../../../src/platform/databases/migrate.js';
 import { migrate, migrations } from '../../../src/service/store/migrations.js';
 import type { Tables } from '../../../src/service/store/tables.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../../suites/postgres.js';
@@ -71,6 +72,30 @@ const failureTests = (name: string, open: () => Promise<Database>): void => {
       await migrate(database.connect<Tables>());
     });
 
+    it('are hidden from an older version, which starts then, and taken back without being run again', async () => {
+      const names = Object.keys(migrations);
+      const older = Object.fromEntries(Object.entries(migrations).slice(0, 1));
+      await expect(migrate(database.connect<Tables>(), older)).rejects.toThrow(/step-down/);
+      const hide = () => hideMigrations(database.connect(), 'guestlist', '0001-first-release');
+      expect(await hide()).toEqual(names.slice(1));
+      expect(await executed(database)).toEqual(names.slice(0, 1));
+      expect(await listDone(database.connect(), 'guestlist')).toEqual(names);
+      expect(await hide()).toEqual(names.slice(1));
+      let runs = 0;
+      const up = async (): Promise<void> => {
+        runs += 1;
+      };
+      const counting = Object.fromEntries(names.map((name) => [name, { up }]));
+      await migrate(database.connect<Tables>(), counting);
+      expect(runs).toBe(0);
+      expect(await executed(database)).toEqual(names);
+      expect(await hide()).toEqual(names.slice(1));
+      await migrate(database.connect<Tables>(), { ...counting, '9999-next': { up } });
+      expect(runs).toBe(1);
+      expect(await executed(database)).toEqual([...names, '9999-next']);
+      await sql`delete from guestlist.kysely_migration where name = '9999-next'`.execute(database.connect());
+    });
+
     it('refuse a database that a newer version migrated', async () => {
       const newer = { ...migrations, '9999-newer': { up: async () => {} } };
       await migrate(database.connect<Tables>(), newer);
@@ -88,6 +113,33 @@ describe.skipIf(!(await isPostgresThere()))('a real server', () => {
     const database = await openDatabase({ databaseUrl: url, folder: null });
     return { ...database, close: () => database.close().then(drop) };
   });
+
+  it('a migration does not wait for a lock while others wait behind it', async () => {
+    const own = await createOwnDatabase();
+    const [serving, starting] = [
+      await openDatabase({ databaseUrl: own.url, folder: null }),
+      await openDatabase({ databaseUrl: own.url, folder: null }),
+    ];
+    try {
+      await migrate(serving.connect<Tables>());
+      const altering = statementsOf(['alter table guestlist.guest_tokens add column later text']);
+      const list = { ...migrations, '9999-altering': altering };
+      await serving
+        .connect<Tables>()
+        .withSchema('guestlist')
+        .transaction()
+        .execute(async (db) => {
+          await db.selectFrom('guest_tokens').select('id').execute();
+          await expect(migrate(starting.connect<Tables>(), list)).rejects.toThrow(/9999-altering .* rolled back/);
+        });
+      expect(await executed(starting)).toEqual(Object.keys(migrations));
+      await migrate(starting.connect<Tables>(), list);
+      expect(await executed(starting)).toEqual(Object.keys(list));
+    } finally {
+      await Promise.all([serving.close(), starting.close()]);
+      await own.drop();
+    }
+  }, 60_000);
 
   describe('several processes that start at once', () => {
     let own: OwnDatabase;
