@@ -13,12 +13,12 @@ import { type ExportedTenant, type ExportRequest, exportTenant } from './compose
 import { type ImportedTenant, type ImportRequest, importTenant } from './compose/move/import-tenant.js';
 import { type Moved, type MoveRequest, moveMetadata } from './compose/move/move.js';
 import { type Restored, type RestoreRequest, restore } from './compose/move/restore.js';
+import { type StepDownRequest, type SteppedDown, stepDown } from './compose/move/step-down.js';
 import { compose, type Halves, type ProcessContext } from './compose/product.js';
 import { type Resealed, resealMetadata } from './compose/reseal.js';
 import { type CountedHalf, countRetained } from './compose/retention/count.js';
 import { type Rotated, type RotateRequest, rotateSecrets } from './compose/rotate/rotate.js';
 import { type RotatedVariable, rotateVariable } from './compose/rotate/variables.js';
-import { type SteppedDown, type StepDownRequest, stepDown } from './compose/step-down.js';
 import { createIssuers } from './compose/session-issuers.js';
 import { type ConfiguredTrial, tryConfiguredMail } from './compose/try-mail.js';
 import { PolicyFaults } from './gateway/policy/source.js';

@@ -1,6 +1,6 @@
 /** `guestlist step-down`: makes the tables startable by the previous release. */
 import { Command } from '@commander-js/extra-typings';
-import type { SteppedDown } from '../compose/step-down.js';
+import type { SteppedDown } from '../compose/move/step-down.js';
 import { stepDownConfigured } from '../main.js';
 import { Exit } from './kit/exit.js';
 

@@ -106,7 +106,8 @@ export const createEmbedTokenPipeline = (
   const steps = traced(given);
   const sequence = createSequence(steps, createDecide(steps, audit));
   const { running = unlisted, policies } = steps;
-  return (request, context) => {
+  return (asked, context) => {
+    const request = readingOnce(asked);
     const login = { kind: 'login', subject: policies.current().dataApp, canEnd: false } as const;
     return running.during({ ...login, requestId: context.requestId }, async ({ begins, isFor }) => {
       begins();
@@ -116,6 +117,18 @@ export const createEmbedTokenPipeline = (
       if (!isOutdated(second)) return second;
       return { context: second.context, error: unavailable('revoked-while-under-way', second.error) };
     });
+  };
+};
+
+/** A body can be read only once, and a request may be decided twice. */
+const readingOnce = ({ from, body }: EmbedTokenRequest): EmbedTokenRequest => {
+  let read: ReturnType<EmbedTokenRequest['body']> | undefined;
+  return {
+    from,
+    body: () => {
+      read ??= body();
+      return read;
+    },
   };
 };
 

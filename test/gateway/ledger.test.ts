@@ -50,6 +50,7 @@ describe('the ledger', () => {
       '0006-fences',
       '0007-settings',
       '0008-retention',
+      '0009-aside',
     ]);
   });
 

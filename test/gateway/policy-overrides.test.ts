@@ -267,4 +267,18 @@ describe('the digests of a policy', () => {
     expect(commented?.meaning).toBe(first?.meaning);
     expect(other?.meaning).not.toBe(first?.meaning);
   });
+
+  it('have the same meaning as in a release that does not know a field, where it has its default', () => {
+    const meaningOf = (parts: object): string =>
+      loadPolicy(JSON.stringify({ ...basePolicy, ...parts }), 'p.yaml').meaning;
+    const restricted = (restrict: object) => ({
+      restrictions: [{ name: 'all', when: 'true', restrict: { isDisableMetricCreation: true, ...restrict } }],
+    });
+    const plain = meaningOf(restricted({}));
+    expect(meaningOf({ knownTenants: false, ...restricted({ hideColumns: [], maskColumns: {}, quota: {} }) })).toBe(
+      plain,
+    );
+    for (const restrict of [{ hideColumns: ['main.flights.delay'] }, { quota: { seats: 3 } }])
+      expect(meaningOf(restricted(restrict))).not.toBe(plain);
+  });
 });

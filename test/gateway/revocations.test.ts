@@ -228,7 +228,8 @@ describe('a race with a revocation', () => {
       return found;
     };
     const second = await startGateway({ clock, ledger, cache: { ...kept, get }, upstream: upstreamOf(first) });
-    const waiting = second.granted(analyst);
+    // The request is decided twice, and its body can be read only once.
+    const waiting = second.granted(analyst, {});
     await reached.opened;
     await revoke(second, { by: 'tenant', tenant: 'LAX', reason: 'test' });
     released.open();

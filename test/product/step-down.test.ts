@@ -5,7 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 // The embedded database changes globals that modules of the command line read while they load.
 import '../../src/cli/step-down.js';
 import { productParts } from '../../src/compose/move/ends.js';
-import { assertExpanding, lastOfPrevious, laterThan } from '../../src/compose/step-down.js';
+import { assertExpanding, lastOfPrevious, laterThan } from '../../src/compose/move/step-down.js';
+import { verifyAudit } from '../../src/gateway/audit/read.js';
+import type { LedgerTables } from '../../src/gateway/ledger/tables.js';
 import { previousVersion } from '../../src/service/store/previous-release.js';
 import { createStore } from '../../src/service/store/store.js';
 import type { Tables } from '../../src/service/store/tables.js';
@@ -13,7 +15,15 @@ import { migrateAll } from '../suites/metadata.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { testSealer } from '../suites/sealer.js';
 import { datamartSample, datasourceSample } from '../suites/store-samples.js';
-import { fillFolder, type Installation, makeFilled, makeFolder, makeTemplate, placeOf, runAt } from './installations.js';
+import {
+  fillFolder,
+  type Installation,
+  makeFilled,
+  makeFolder,
+  makeTemplate,
+  placeOf,
+  runAt,
+} from './installations.js';
 import { on } from './moving.js';
 
 const hasServer = await isPostgresThere();
@@ -65,12 +75,12 @@ describe.each(backings)('step-down on %s', (_, make) => {
     expect(await runAt(where, ['step-down'])).toMatchObject({ code: 0 });
     expect(await foundBefore(where)).toEqual(ofPrevious);
     expect(await runAt(where, ['step-down'])).toMatchObject({ code: 0 });
-    const exported = await runAt(where, ['audit', 'verify']);
-    expect(exported).toMatchObject({ code: 0 });
     await on(placeOf(where), async (database) => {
       const { rows } = await sql<{ content: string }>`select content from guestlist_gateway.audit_events
         where content like '%step-down%'`.execute(database.connect());
       expect(rows).toHaveLength(2);
+      const ledger = database.connect<LedgerTables>().withSchema('guestlist_gateway');
+      expect(await verifyAudit({ db: ledger })).toMatchObject({ fault: null });
       await migrateAll(database);
     });
     expect(await foundBefore(where)).toEqual(all);
@@ -119,9 +129,16 @@ const tableOf = (statement: string): string | undefined =>
 /** The first statement of a migration that the previous release may not be able to work beside. */
 const findNarrowing = (statements: readonly string[], known: ReadonlySet<string>): string | undefined =>
   statements.find((statement) => {
-    const isOfKnown = known.has(tableOf(statement) ?? '');
-    return isOfKnown && [...narrowing, uniqueOfAll].some((pattern) => pattern.test(statement));
+    const table = tableOf(statement) ?? '';
+    // Rows of these are not read where a column that is not known holds something.
+    const filling = /guest_tokens|datamarts/.test(table) ? [/\badd\s+column\b.*\bdefault\b/is] : [];
+    return known.has(table) && [...narrowing, uniqueOfAll, ...filling].some((pattern) => pattern.test(statement));
   });
+
+it('a default for a column of rows that are not read where a later column is filled is found', () => {
+  const filling = 'alter table guestlist.guest_tokens add column place text default 1';
+  expect(findNarrowing([filling], new Set(['guestlist.guest_tokens']))).toBe(filling);
+});
 
 describe.each(productParts)('migrations of $schema', ({ schema, migrations }) => {
   const last = lastOfPrevious[schema] ?? '';
@@ -152,7 +169,7 @@ describe.each(productParts)('migrations of $schema', ({ schema, migrations }) =>
     'alter table T add column kind text, add column place text not null',
     "alter table T add constraint short check (name <> '')",
     'create unique index once on T (name)',
-  ])('%s is found', (statement) => {
+  ])('the statement %s is found', (statement) => {
     const [table = ''] = known;
     expect(findNarrowing([statement.replace('T', () => table)], known)).toBeDefined();
   });
@@ -163,7 +180,7 @@ describe.each(productParts)('migrations of $schema', ({ schema, migrations }) =>
     'create index some on T (name)',
     'create unique index one on T (name) where is_default',
     'alter table T drop constraint wide',
-  ])('%s is not', (statement) => {
+  ])('the statement %s is not found', (statement) => {
     const [table = ''] = known;
     expect(findNarrowing([statement.replace('T', () => table)], known)).toBeUndefined();
   });

@@ -10,6 +10,7 @@ import { atOnce, type Sliced } from '../../platform/work/breathe.js';
 import { checkPolicy, type Part, type Parts, type Place, type PlacedOverride } from './checks.js';
 import { type Compile, createCompilers, type PolicyVariables } from './expression.js';
 import { maxPolicyCost } from './expression-cost.js';
+import { overrideWithoutDefaults, partsWithoutDefaults, withoutDefaults } from './later-defaults.js';
 import { collectNames } from './names.js';
 import { compileOverrides } from './overrides.js';
 import type { Policy, Template } from './policy.js';
@@ -182,10 +183,16 @@ export type PolicyDocuments = {
 };
 
 /** The content that decides: the policy file's with what it takes from a preset, and those beside it. */
-const meaningOf = (document: PolicyDocument, preset: PresetDocument | null, beside: readonly unknown[]) => {
-  if (preset === null) return [document, ...beside];
+const meaningOf = (
+  document: PolicyDocument,
+  preset: PresetDocument | null,
+  beside: readonly TenantFileDocument[],
+): readonly unknown[] => {
+  const own = { ...withoutDefaults(document), ...partsWithoutDefaults(document) };
+  const others = beside.map((file) => ({ ...file, tenants: file.tenants.map(overrideWithoutDefaults) }));
+  if (preset === null) return [own, ...others];
   const { claims, tenant, roles } = resolveSession(document, null, preset, null);
-  return [{ ...document, session: { claims, tenant: tenant.value, roles: roles.value } }, ...beside];
+  return [{ ...own, session: { claims, tenant: tenant.value, roles: roles.value } }, ...others];
 };
 
 /** Reads the content of the texts, without their expressions. Throws PolicyFaults, also if a file could not be read. */

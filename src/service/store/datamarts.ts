@@ -2,7 +2,7 @@ import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Datamart, DatamartTable, ListedDatamart } from '../../model/datamart/datamart.js';
 import type { Page } from '../../model/page.js';
 import { mapItems, type Slices } from '../../model/slices.js';
-import { knownRelationships, knownRollups, knownTables, knownTenancy } from './known-content.js';
+import { knownDatamart, knownRelationships, knownRollups, knownTables, knownTenancy } from './known-content.js';
 import { assertKnown } from './known-fields.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
@@ -14,7 +14,7 @@ const isList = (tables: StoredTables): tables is readonly DatamartTable[] => Arr
 
 /** Throws if a newer release stored the datamart, with a part that this one does not know. */
 export const decodeDatamart = (row: Selectable<Tables['datamarts']>): Datamart => ({
-  id: row.id,
+  id: assertKnown(knownDatamart, row, `datamart ${row.id}`).id,
   name: row.name,
   datasourceId: row.datasource_id,
   tenancy: assertKnown(knownTenancy, row.tenancy, `the tenancy of datamart ${row.id}`),

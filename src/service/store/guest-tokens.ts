@@ -8,7 +8,7 @@ import { noQuota } from '../../model/quota.js';
 import { mapItems, type Slices } from '../../model/slices.js';
 import { createLru } from '../../platform/work/lru.js';
 import { wasErasedSince } from './clients.js';
-import { knownGrant } from './known-content.js';
+import { knownGrant, knownToken } from './known-content.js';
 import { assertKnown } from './known-fields.js';
 import { listRows } from './list-rows.js';
 import { isGrantHidden } from './previous-release.js';
@@ -25,8 +25,11 @@ type FoundRow = Selectable<Tables['guest_tokens']> & {
   readonly content_revision: ContentRevision;
 };
 
+const tokenOf = ({ id }: FoundRow): string => `guest token ${id}`;
+
+/** Throws if a newer release stored the token, with a part that this one does not know. */
 const decode = (row: FoundRow): Found => ({
-  ...assertKnown(knownGrant, row.grants, `guest token ${row.id}`),
+  ...assertKnown(knownGrant, assertKnown(knownToken, row, tokenOf(row)).grants, tokenOf(row)),
   hash: row.hash,
   id: row.id,
   dataAppId: row.data_app_id,

@@ -47,11 +47,24 @@ import {
   type MetricValues,
   type PinnedDashboard,
 } from '../../model/guest/grant.js';
+import type { Person } from '../../model/person.js';
 import type { CompareOperator, Predicate } from '../../model/predicate.js';
 import { type Quota, quotaNames } from '../../model/quota.js';
 import { recordOf } from '../../model/record-of.js';
-import { anything, byName, fields, type Known, list, oneOf, scalar, textLike, words, wordsOf } from './known-fields.js';
-import type { GrantDocument } from './tables.js';
+import {
+  anything,
+  byName,
+  columns,
+  fields,
+  type Known,
+  list,
+  oneOf,
+  scalar,
+  textLike,
+  words,
+  wordsOf,
+} from './known-fields.js';
+import type { GrantDocument, Tables } from './tables.js';
 
 const texts = list(scalar);
 const each = <Name extends string>(names: readonly Name[], known: Known) => recordOf(names, () => known);
@@ -122,6 +135,26 @@ export const knownGrant = fields<GrantDocument>({
   permissions: fields(each(guestPermissionNames, scalar)),
 });
 
+/** The row, with what `findByHash` reads beside it. */
+export const knownToken = columns<Tables['guest_tokens'] & { client_epoch: unknown; content_revision: unknown }>({
+  ...{ id: true, hash: true, data_app_id: true, client_id: true, user_identifier: true, datamart_id: true },
+  ...{ grants: true, created_at: true, expires_at: true, epoch: true, last_used_at: true, gateway: true },
+  ...{ client_epoch: true, content_revision: true },
+});
+
+/** The row, with what a list reads beside it. */
+export const knownDatamart = columns<Tables['datamarts'] & { list_keys: unknown }>({
+  ...{ id: true, name: true, datasource_id: true, tenancy: true, tables: true, relationships: true },
+  ...{ shared_tables: true, cache_ttl_seconds: true, cache_stale_seconds: true, rollups: true },
+  ...{ created_at: true, updated_at: true, list_keys: true },
+});
+
+/** Of a role that is not known, nobody has a right. */
+export const knownPerson = fields<Person>({
+  ...each(['issuer', 'subject', 'name', 'seesData'], scalar),
+  roles: texts,
+});
+
 export const knownTenancy = fields<Tenancy>({
   tenancyLevel: words<Tenancy['tenancyLevel']>({ TABLE: true, DATABASE: true, MULTI_DATABASE: true }),
   clientColumnType: words<'NUMBER' | 'STRING'>({ NUMBER: true, STRING: true }),
@@ -153,7 +186,13 @@ export const knownTables = list(
 );
 
 export const knownRelationships = list(
-  fields<Relationship>({ relationshipName: scalar, parent: columnRef, child: columnRef, cardinality: scalar, join: scalar }),
+  fields<Relationship>({
+    relationshipName: scalar,
+    parent: columnRef,
+    child: columnRef,
+    cardinality: scalar,
+    join: scalar,
+  }),
 );
 
 export const knownRollups = list(

@@ -71,6 +71,15 @@ export const fields = <T>(parts: Readonly<Record<FieldOf<T>, Known>>): Known => 
   return membersOf((name) => known.get(name));
 };
 
+/** A row. A column that a later migration added counts where it holds something. The compiler asks for every other one. */
+export const columns = <Row>(all: Readonly<Record<FieldOf<Row>, true>>): Known => {
+  const known = new Set(Object.keys(all));
+  return (row) => {
+    const later = Object.entries(isRecord(row) ? row : {}).find(([name, value]) => !isLeft(value) && !known.has(name));
+    return later === undefined ? undefined : `.${later[0]}`;
+  };
+};
+
 /** What one of them knows. The place is that of the last one. */
 export const oneOf =
   (...all: readonly Known[]): Known =>

@@ -2,6 +2,8 @@ import type { Kysely, Selectable } from 'kysely';
 import type { HashedToken, Sealed } from '../../model/brand.js';
 import type { IssuerToken, Person, StudioSession } from '../../model/person.js';
 import type { Sealer } from '../../platform/keys/sealing.js';
+import { knownPerson } from './known-content.js';
+import { assertKnown } from './known-fields.js';
 import { jsonb } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -10,7 +12,7 @@ type Row = Omit<Selectable<Tables['studio_sessions']>, 'issuer_token'>;
 const decode = (row: Row): StudioSession => ({
   id: row.id,
   hash: row.hash,
-  person: row.person,
+  person: assertKnown(knownPerson, row.person, `session ${row.id}`),
   createdAt: row.created_at,
   usedAt: row.used_at,
   expiresAt: row.expires_at,

@@ -59,7 +59,10 @@ const grant: Partial<GuestGrant> = {
 };
 
 const documentOf = (fields: Partial<GuestGrant>): object => {
-  const { id, dataAppId, clientId, userIdentifier, datamartId, createdAt, expiresAt, ...rest } = grantSample('a', fields);
+  const { id, dataAppId, clientId, userIdentifier, datamartId, createdAt, expiresAt, ...rest } = grantSample(
+    'a',
+    fields,
+  );
   return rest;
 };
 
@@ -203,6 +206,23 @@ describe('the store', () => {
     await store.datamarts.remove(newer.id);
   });
 
+  it('a token or a datamart with a restriction in a column of a later migration is not read', async () => {
+    const { hash, stored } = await insertToken({});
+    await sql`alter table guestlist.guest_tokens add column row_limit integer`.execute(db);
+    await sql`alter table guestlist.datamarts add column row_owner text`.execute(db);
+    expect((await store.guestTokens.findByHash(hash))?.id).toBe(stored.id);
+    const ruled = datamartSample(world.datasource.id);
+    await store.datamarts.insert(ruled);
+    expect((await store.datamarts.findById(ruled.id))?.id).toBe(ruled.id);
+    await sql`update guestlist.guest_tokens set row_limit = 3 where id = ${stored.id}`.execute(db);
+    await sql`update guestlist.datamarts set row_owner = 'own' where id = ${ruled.id}`.execute(db);
+    await refused(store.guestTokens.findByHash(hash));
+    await refused(store.datamarts.findById(ruled.id));
+    await store.datamarts.remove(ruled.id);
+    await sql`alter table guestlist.guest_tokens drop column row_limit`.execute(db);
+    await sql`alter table guestlist.datamarts drop column row_owner`.execute(db);
+  });
+
   it('metrics, dashboards and embeds with a part of a newer release are not read', async () => {
     const board = dashboardSample(world.workspace.id);
     const metric = metricSample(world.workspace.id);
@@ -283,6 +303,8 @@ describe('the store', () => {
 
   it('release 0.2.0 finds the list of tables where nothing restricts them', async () => {
     const numbers = { format: 'percent', currency: 'EUR' } as const;
-    expect(await storedAs([{ ...plainTable, leftOut: ['tail'], columns: [{ ...plainColumn, numbers }] }])).toBe('array');
+    expect(await storedAs([{ ...plainTable, leftOut: ['tail'], columns: [{ ...plainColumn, numbers }] }])).toBe(
+      'array',
+    );
   });
 });

@@ -4,14 +4,14 @@
  * as they are, so processes of this release go on beside it, and the next start of this release takes the migrations back.
  */
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { appendWithin } from '../gateway/audit/append.js';
-import { loadRefOf } from '../gateway/ledger/ledger.js';
-import { type LedgerTables, schemaName as ledgerSchema } from '../gateway/ledger/tables.js';
-import { hideMigrations, type Migrations } from '../platform/databases/migrate.js';
-import { previousVersion } from '../service/store/previous-release.js';
-import { schemaName as serviceSchema, type Tables } from '../service/store/tables.js';
-import { productParts } from './move/ends.js';
-import { type Configured, openWritable, type Surroundings } from './move/writable.js';
+import { appendWithin } from '../../gateway/audit/append.js';
+import { loadRefOf } from '../../gateway/ledger/ledger.js';
+import { type LedgerTables, schemaName as ledgerSchema } from '../../gateway/ledger/tables.js';
+import { hideMigrations, type Migrations } from '../../platform/databases/migrate.js';
+import { previousVersion } from '../../service/store/previous-release.js';
+import { schemaName as serviceSchema, type Tables } from '../../service/store/tables.js';
+import { productParts } from './ends.js';
+import { type Configured, openWritable, type Surroundings } from './writable.js';
 
 /** The last migration of the previous release in each schema. RELEASING.md says when to change it. */
 export const lastOfPrevious: Readonly<Record<string, string>> = {
@@ -48,7 +48,9 @@ const lastIn = (schema: string): string => {
 };
 
 /** Throws if a migration took away what the previous release needs. */
-export const assertExpanding = (parts: readonly { readonly schema: string; readonly migrations: Migrations }[]): void => {
+export const assertExpanding = (
+  parts: readonly { readonly schema: string; readonly migrations: Migrations }[],
+): void => {
   for (const { schema, migrations } of parts) {
     const contracting = laterThan(migrations, lastIn(schema)).find((name) => migrations[name]?.contracts === true);
     if (contracting !== undefined)
