@@ -13,7 +13,11 @@ import { schemaName as serviceSchema, type Tables } from '../../service/store/ta
 import { productParts } from './ends.js';
 import { type Configured, openWritable, type Surroundings } from './writable.js';
 
-/** The last migration of the previous release in each schema. RELEASING.md says when to change it. */
+/**
+ * The last migration of the previous release in each schema. RELEASING.md says when to change it.
+ *
+ * @internal Tests only: they look at the migrations after it.
+ */
 export const lastOfPrevious: Readonly<Record<string, string>> = {
   [serviceSchema]: '0001-first-release',
   [ledgerSchema]: '0002-paused-rollouts',
@@ -37,7 +41,11 @@ export type SteppedDown = {
   readonly isDone: boolean;
 };
 
-/** The migrations after the last one of the previous release. */
+/**
+ * The migrations after the last one of the previous release.
+ *
+ * @internal Tests only: they look for migrations that contract.
+ */
 export const laterThan = (migrations: Migrations, last: string): readonly string[] =>
   Object.keys(migrations).filter((name) => name > last);
 
@@ -47,7 +55,11 @@ const lastIn = (schema: string): string => {
   return last;
 };
 
-/** Throws if a migration took away what the previous release needs. */
+/**
+ * Throws if a migration took away what the previous release needs.
+ *
+ * @internal Tests only: no migration does so yet.
+ */
 export const assertExpanding = (
   parts: readonly { readonly schema: string; readonly migrations: Migrations }[],
 ): void => {
