@@ -19,7 +19,10 @@ const monthAfter = (month: string): string => {
   return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7);
 };
 
-type Row = z.output<typeof readUsage.output>['data']['rows'][number];
+type Answer = z.output<typeof readUsage.output>['data'];
+type Row = Answer['rows'][number];
+
+const momentOf = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
 const groups: Readonly<Record<string, (row: Row) => string | null | undefined>> = {
   FROM: ({ at }) => at?.slice(0, 16),
@@ -42,17 +45,20 @@ const sums: Readonly<Record<string, (row: Row) => number>> = {
   FILES: ({ exports }) => exports,
   MAILS: ({ mails }) => mails,
   'MODEL TOKENS': ({ modelTokens }) => modelTokens,
+  'WARM-UP': ({ warmUpQueries }) => warmUpQueries,
 };
 
 /** Only what was asked for is a column. */
-const textOf = (rows: readonly Row[], isTruncated: boolean): string => {
+const textOf = ({ rows, isTruncated, sentUntil }: Answer): string => {
   const told = Object.entries(groups).filter(([, read]) => rows.some((row) => (read(row) ?? undefined) !== undefined));
   const names = [...told.map(([name]) => name), ...Object.keys(sums)];
   const cells = rows.map((row) => [
     ...told.map(([, read]) => read(row) ?? '-'),
     ...Object.values(sums).map((read) => String(read(row))),
   ]);
-  return `${tableText(names, cells)}${isTruncated ? '\nThere is more: ask for a shorter time.' : ''}`;
+  const more = isTruncated ? '\nThere is more: ask for a shorter time.' : '';
+  const sent = sentUntil === null ? '' : `\nSent to the billing system: all hours before ${momentOf(sentUntil)}.`;
+  return `${tableText(names, cells)}${more}${sent}`;
 };
 
 type Time = {
@@ -86,7 +92,7 @@ Users appear under pseudonyms. Asks the running service with GUESTLIST_SERVICE_T
     const call = await connectToService('serviceToken', url);
     const { data } = await call(readUsage, { ...timeOf(time), clientId, dataAppName, by, step });
     if (csv !== true) {
-      printAnswer(json, { json: data, text: textOf(data.rows, data.isTruncated) });
+      printAnswer(json, { json: data, text: textOf(data) });
       return;
     }
     // A file that lacks rows would be taken for whole.

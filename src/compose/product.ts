@@ -75,6 +75,7 @@ import { createReadSigningKeys } from './signing-keys.js';
 import { openStudio, type Studio, type StudioParts } from './studio.js';
 import { createReadSystem } from './system.js';
 import { loadThemes } from './themes.js';
+import { startUsageSending } from './usage-sending.js';
 
 /** Which halves run in this process. */
 export type Halves = {
@@ -165,6 +166,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { failed: ready, fixOf } = readiness;
   const pages = { service: api, log, meters, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
+  await resources.add(startUsageSending({ channel: config.usageChannel, service, clock: metadata.commonClock, log }));
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
   const shown = [demoHost, ...routers].filter((one) => one !== null);
   const steps = { mcp, gateway: gateway?.router ?? null, routers: shown };

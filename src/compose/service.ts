@@ -125,7 +125,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const telling = startTelling(running);
   const jobs = startBackgroundJobs({ lastUses, use });
   const ask = answerGuestMetric({ store, engine: parts.engine, clock });
-  const warmUp = createWarmUp({ store, clock, calendar, digest, ask }, parts.warmUpTimes);
+  const warmUp = createWarmUp({ store, clock, calendar, digest, ask, use }, parts.warmUpTimes);
   const engine = forgettingQuestions(parts.engine, warmUp);
   const refreshing = startRefresh({ store, engine, clock, warmUp, log });
   const authenticate = createAuthenticate({ store, clock, tokens, lastUses });

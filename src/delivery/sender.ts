@@ -124,7 +124,7 @@ const firstDelayMs = 30_000;
 const longestDelayMs = 3_600_000;
 
 /** Milliseconds before the attempt that follows this number of attempts. */
-const delayMs = (attempts: number): number => Math.min(firstDelayMs * 2 ** (attempts - 1), longestDelayMs);
+export const delayMs = (attempts: number): number => Math.min(firstDelayMs * 2 ** (attempts - 1), longestDelayMs);
 
 /** `status`: what the receiver answered. */
 type Ending = { readonly found?: AlertState | undefined; readonly status?: number } & (

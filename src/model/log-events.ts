@@ -556,6 +556,13 @@ const queries = {
   },
 } as const satisfies Readonly<Record<string, Entry>>;
 
+const usageMessageFields = {
+  channel: 'name of the channel',
+  messageId: 'id of the message, which the receiver gets as `webhook-id`',
+  hour: 'when the hour begins',
+  attempts: 'number of attempts so far',
+};
+
 const infrastructure = {
   'redis.disconnected': {
     level: 'error',
@@ -656,6 +663,25 @@ const infrastructure = {
   'usage.login_lost': {
     level: 'warn',
     meaning: 'A login was not counted, since the metadata database could not be read.',
+    fields: { err },
+  },
+  'usage.sent': {
+    level: 'info',
+    meaning: 'The billing system took what was used in an hour.',
+    fields: usageMessageFields,
+  },
+  'usage.send_failed': {
+    level: 'warn',
+    meaning: 'The billing system did not take what was used in an hour. It is sent again, and later hours wait.',
+    fields: {
+      ...usageMessageFields,
+      reason: 'refused, unreachable, unanswered, or barred: its address may not be reached',
+      status: 'status of its answer',
+    },
+  },
+  'usage.round_failed': {
+    level: 'warn',
+    meaning: 'Hours of what was used could not be closed or read. The next round follows in a minute.',
     fields: { err },
   },
   'demo.failed': { level: 'error', meaning: "The demo's data could not be made, so its charts fail.", fields: { err } },

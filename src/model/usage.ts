@@ -2,7 +2,10 @@
 import type { Clock } from './ports.js';
 import type { Quota } from './quota.js';
 
-/** What is counted. `ms`: the time of databases. `rows`: of answers, kept ones too. */
+/**
+ * What is counted. `ms`: the time of databases. `rows`: of answers, kept ones too. `warmUp`: what no user asked for, so
+ * that the next one finds a kept answer.
+ */
 export const usageNames = [
   'logins',
   'mints',
@@ -14,6 +17,8 @@ export const usageNames = [
   'exports',
   'mails',
   'modelTokens',
+  'warmUpQueries',
+  'warmUpMs',
 ] as const;
 
 export type UsageName = (typeof usageNames)[number];
@@ -131,4 +136,29 @@ export type ToldUsage = {
   readonly rows: readonly (Omit<UsageRow, 'dataAppId'> & { readonly dataAppName?: string | null })[];
   /** Whether rows are missing. */
   readonly isTruncated: boolean;
+  /** All hours before it were taken by the billing system. Null: nothing is sent. */
+  readonly sentUntil: Date | null;
 };
+
+/** Why a message to the billing system was not taken. */
+export const usageFaults = ['refused', 'unreachable', 'unanswered', 'barred'] as const;
+export type UsageFault = (typeof usageFaults)[number];
+
+/** What tenants used in one hour, to be added to what was told of it before. */
+export type UsageMessage = {
+  /** The same for each attempt. */
+  readonly id: string;
+  /** When the hour begins. */
+  readonly at: Date;
+  /** Whether it was counted after the hour was closed. */
+  readonly isLate: boolean;
+  readonly tenants: readonly {
+    readonly dataAppId: string;
+    /** Null: a data app without tenants. */
+    readonly clientId: string | null;
+    readonly counts: UsageCounts;
+  }[];
+};
+
+/** How far it was sent. `until`: all hours before it were taken. `fault`: of the last attempt, if it failed. */
+export type UsageSent = { readonly until: Date; readonly waiting: number; readonly fault: UsageFault | null };

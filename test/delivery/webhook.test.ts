@@ -192,7 +192,10 @@ describe('a configured channel', () => {
     HTTP_URL: 'http://hooks.example/x',
   };
   const load = (channel: object, isProduction = false) =>
-    loadChannels({ ops: { allowPrivateAddresses: false, kind: 'webhook', ...channel } }, { env, isProduction });
+    loadChannels(
+      { channels: { ops: { allowPrivateAddresses: false, kind: 'webhook', ...channel } }, usage: { channel: null } },
+      { env, isProduction },
+    );
   const url = 'https://hooks.example/guestlist';
 
   test('has its address and its secret', () => {

@@ -212,6 +212,31 @@ it('a fault of a setting that a variable overrides names the variable', () => {
   ]);
 });
 
+describe('the channel of use', () => {
+  const env = { BILLING: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, SLACK: 'https://hooks.slack.example/x' };
+  const given = async (channel: string) => ({
+    ...(await withFile(`
+channels:
+  billing: { kind: webhook, url: https://billing.example, secretVariable: BILLING }
+  ops: { kind: slack, urlVariable: SLACK }
+gateway: { publicOrigin: "https://analytics.example" }
+usage: { channel: ${channel} }
+`)),
+    ...env,
+  });
+
+  it('is apart from the others, so that no policy can grant it', async () => {
+    const { channels, usageChannel } = load(await given('billing'), { uses: ['receivers'] });
+    expect([channels.map(({ name }) => name), usageChannel?.name]).toEqual([['ops'], 'billing']);
+  });
+
+  it.each(['ops', 'gone', 'constructor'])('must be a webhook that is there, and signed: %s', async (channel) => {
+    expect(faultsOf(await given(channel), { uses: ['receivers'] })).toEqual([
+      expect.stringContaining('usage.channel: must name an entry of channels with kind: webhook'),
+    ]);
+  });
+});
+
 describe('reports by e-mail', () => {
   const set = {
     GUESTLIST_SMTP_URL: 'smtps://user:geheim@mail.example.com',

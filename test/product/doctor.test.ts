@@ -72,6 +72,8 @@ const addSource = async (
   });
 };
 
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
 describe.skipIf(!hasServer)('the doctor', () => {
   it('names too many rights of each database user, with the mend, and passes those that only read', async () => {
     const [folder, server] = [await makeFolder(), await makeServer()];
@@ -144,6 +146,37 @@ describe.skipIf(!hasServer)('the doctor', () => {
     }
     expect(JSON.stringify(await found(false))).toContain('datasources.untested: true');
     expect(JSON.stringify(await found(true))).not.toContain('datasources.untested: true');
+  });
+
+  it('tells how far the billing system is behind, and why, where use is sent', async () => {
+    const [folder, server] = [await makeFolder(), await makeServer()];
+    await on(server, async (database) => {
+      const db = database.connect();
+      await sql`insert into guestlist.usage_sending (closed_until, attempt_at, fault)
+        values (now(), now(), 'barred')`.execute(db);
+      await sql`insert into guestlist.usage_messages (id, at, is_late, tenants)
+        values (gen_random_uuid(), now() - interval '10 hours', false, '[]')`.execute(db);
+    });
+    const config = join(folder, 'guestlist.yaml');
+    const examined = async (settings: object) => {
+      await writeFile(config, JSON.stringify(settings));
+      const env = { DATABASE_URL: server, GUESTLIST_DATA_DIR: folder, GUESTLIST_CONFIG: config };
+      const { findings } = await doctor([], {
+        ...env,
+        GUESTLIST_HOST_JWT_SECRET: 'x'.repeat(40),
+        BILLING_SECRET: secret,
+      });
+      return findings.filter(({ text }) => text.includes('billing system'));
+    };
+    const channels = { ops: { kind: 'webhook', url: 'https://billing.example', secretVariable: 'BILLING_SECRET' } };
+    const gateway = { publicOrigin: 'https://analytics.example' };
+    expect(await examined({ channels, gateway })).toEqual([]);
+    expect(await examined({ channels, gateway, usage: { channel: 'ops' } })).toMatchObject([
+      {
+        ...{ level: 'fault', text: 'the billing system lacks the use of 9 hours; 1 messages wait' },
+        mend: expect.stringContaining('allowPrivateAddresses'),
+      },
+    ]);
   });
 
   it('tells pending migrations, old keys, stuck work and a wrong encryption key', async () => {

@@ -2,9 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { calendar } from '../../src/delivery/calendar.js';
 import type { UsageQuestion } from '../../src/model/usage.js';
 import { inProcessTransport } from '../../src/platform/http/wire/in-process.js';
 import { keepQuota } from '../../src/platform/limits/quota.js';
+import { answerGuestMetric } from '../../src/service/guest/reads.js';
+import { createWarmUp } from '../../src/service/guest/warm-up.js';
 import type { UsageBatch, UsageSum } from '../../src/service/store/usage.js';
 import { createUsageCounter } from '../../src/service/usage/usage.js';
 import { createLoggedEngine } from '../engine/world.js';
@@ -148,6 +151,34 @@ describe.each(backings)('on %s', (backing) => {
     expect((await call('GET', '/api/v2/usage/csv', asked, other)).body).not.toContain('tenant-');
   });
 
+  test('what warms up kept answers is counted apart, for its tenant and no user', async () => {
+    const token = await mint('tenant-8', 'ann');
+    const caller = await service.authenticate(['guestToken'], token);
+    if (caller.kind !== 'guest') throw new Error('a guest token authenticates a guest');
+    const { store, use } = service;
+    const { clock } = service.deps;
+    const warmUp = createWarmUp(
+      { store, clock, calendar, digest: (text) => text, use, ask: answerGuestMetric({ store, engine, clock }) },
+      { at: null, timezone: 'UTC', questions: 10, questionsPerTenant: 10 },
+    );
+    warmUp.seen({
+      ...{ caller, datamartId: 'mart', dashboardId: 'delays' },
+      query: { metricId: 'delays-count', dashboardId: 'delays' },
+    });
+    warmUp.want({});
+    expect(await warmUp.run(new AbortController().signal)).toEqual({ asked: 1, failed: 0 });
+    await use.stored();
+    const rows = await stored({ clientId: 'tenant-8', by: ['user', 'metric'] });
+    expect(rows.find(({ metricId }) => metricId === 'delays-count')).toMatchObject({
+      ...{ user: null, warmUpQueries: 1, sourceQueries: 0, keptAnswers: 0, rows: 0, ms: 0 },
+    });
+    await query(token);
+    await use.stored();
+    expect(await stored({ clientId: 'tenant-8' })).toMatchObject([
+      { warmUpQueries: 1, sourceQueries: 0, keptAnswers: 1, rows: 1 },
+    ]);
+  });
+
   test('a guest token reads no use', async () => {
     const token = await mint('tenant-7', 'ann');
     expect((await call('GET', '/api/v2/usage', { from: '2023-12', to: '2024-02' }, token)).status).toBe(401);
@@ -183,7 +214,7 @@ describe.each(backings)('on %s', (backing) => {
       metricId: '',
     },
     ...{ logins: 0, mints: 1, sourceQueries: 0, keptAnswers: 0, failedAnswers: 0, rows: 0, ms: 0 },
-    ...{ exports: 0, mails: 0, modelTokens: 0 },
+    ...{ exports: 0, mails: 0, modelTokens: 0, warmUpQueries: 0, warmUpMs: 0 },
   };
 
   test('a batch that is sent again counts once', async () => {

@@ -6,6 +6,7 @@ import type { ContentRevision, Epoch } from '../../src/model/brand.js';
 import type { GuestCaller, LiveGrant } from '../../src/model/guest/caller.js';
 import type { GuestQuery } from '../../src/model/guest/view.js';
 import type { WarmUp, WarmUpSettings } from '../../src/model/guest/warm-up.js';
+import { noUse } from '../../src/model/usage.js';
 import { createWarmUp } from '../../src/service/guest/warm-up.js';
 import { stays } from '../engine/world.js';
 
@@ -35,6 +36,7 @@ describe('the warm-up', () => {
           fail(query);
           asked.push({ caller, query });
         },
+        use: noUse,
       },
       { at: null, timezone: 'UTC', questions: 100, questionsPerTenant: 10, ...settings },
     );

@@ -142,7 +142,9 @@ const examineDatabase = async (
   const source = await openSource(config, place, service, { clock, log });
   try {
     const isLocal = databaseUrl === null || isLocalHost(placeOf(databaseUrl).replace(/(?::\d+)?\/.*$/, ''));
-    const found = await examineMetadata({ ...source, isServer: databaseUrl !== null, isLocal, clock, keys });
+    const sendsUsage = config.settings.usage.channel !== null;
+    const exam = { ...source, isServer: databaseUrl !== null, isLocal, clock, sendsUsage, keys };
+    const found = await examineMetadata(exam);
     Object.assign(tables, await countTables(source.db));
     const mend = 'The message says what is wrong.';
     if (keys === null) return found;

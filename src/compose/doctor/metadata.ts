@@ -4,12 +4,14 @@ import { type LedgerTables, schemaName as ledgerSchema } from '../../gateway/led
 import { listUnfinished } from '../../gateway/unfinished-work.js';
 import type { Clock } from '../../model/ports.js';
 import { findSweptAt } from '../../platform/databases/aged-rows.js';
+import type { UsageFault } from '../../model/usage.js';
 import { readDatabaseTime, tolerableSkewMs } from '../../platform/databases/database-clock.js';
 import { listDone } from '../../platform/databases/migrate.js';
 import { assertUsable, findMark } from '../../platform/databases/move/mark.js';
 import type { KeyRing } from '../../platform/keys/sealing.js';
 import { assertKeyOpens, WrongKey } from '../../service/store/key-canary.js';
 import { schemaName as serviceSchema, type Tables } from '../../service/store/tables.js';
+import { createUsageSending } from '../../service/store/usage-sending.js';
 import { productParts } from '../move/ends.js';
 import { sealedColumns } from '../reseal.js';
 import { type Finding, finding, good } from './finding.js';
@@ -23,6 +25,8 @@ export type MetadataExam = {
   readonly isServer: boolean;
   readonly isLocal: boolean;
   readonly clock: Clock;
+  /** Whether what tenants used is sent to a billing system. */
+  readonly sendsUsage: boolean;
   /** Null: this machine has no key. */
   readonly keys: Keys | null;
 };
@@ -262,6 +266,30 @@ const sweepFindings = async ({ db, clock }: MetadataExam): Promise<readonly Find
       );
 };
 
+/** Hours close five minutes after their end, and are sent within a minute. */
+const lateUsageMs = 2 * 3_600_000;
+
+const usageMend: Readonly<Record<UsageFault, string>> = {
+  refused: 'Its answer is the status of usage.send_failed in the log: the receiver must answer 2xx.',
+  unreachable: 'Nobody listens at the url of the channel, or its certificate is not trusted.',
+  unanswered: 'The receiver took the message and did not answer within 20 seconds.',
+  barred: 'The url of the channel leads into a private network: allowPrivateAddresses: true permits it.',
+};
+
+const usageFindings = async ({ db, clock, sendsUsage }: MetadataExam): Promise<readonly Finding[]> => {
+  if (!sendsUsage || !(await listDone(db, serviceSchema)).includes('0026-usage-sending')) return [];
+  const sent = await createUsageSending((db as Kysely<Tables>).withSchema(serviceSchema)).sent();
+  if (sent === null) return [finding('note', 'work', 'nothing of what was used was sent yet: the next start begins')];
+  const { until, waiting, fault } = sent;
+  const lateMs = clock.now().getTime() - until.getTime() - 3_600_000;
+  if (lateMs < lateUsageMs) return [good('work', 'the billing system has what was used')];
+  const hours = Math.round(lateMs / 3_600_000);
+  const mend = fault === null ? 'A process with the service and usage.channel must run.' : usageMend[fault];
+  return [
+    finding('fault', 'work', `the billing system lacks the use of ${hours} hours; ${waiting} messages wait`, { mend }),
+  ];
+};
+
 /** Looks at an opened database. */
 export const examineMetadata = async (exam: MetadataExam): Promise<readonly Finding[]> => [
   ...(exam.isServer
@@ -272,6 +300,7 @@ export const examineMetadata = async (exam: MetadataExam): Promise<readonly Find
   ...(await workFindings(exam)),
   ...(await deliveryFindings(exam)),
   ...(await sweepFindings(exam)),
+  ...(await usageFindings(exam)),
 ];
 
 /** The number of rows of each table of the product, for support. */

@@ -62,6 +62,8 @@ const leftOfService: Readonly<Record<Exclude<keyof Tables, Held>, string>> = {
   retention: installation,
   client_holds: 'a hold is of one installation, which says why',
   hold_versions: installation,
+  usage_sending: installation,
+  usage_messages: 'it tells what one installation sends',
   running_processes: installation,
   running_ends: installation,
 };

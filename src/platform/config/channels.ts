@@ -83,13 +83,33 @@ const loadChannel = (
   return { channel, faults: [] };
 };
 
-/** Reads the channels with their secrets. No fault holds an address or a secret of the environment. */
-export const loadChannels = (settings: ChannelSettings, sources: OutgoingSources, publicOrigin: string | null = '') => {
+type Asked = {
+  readonly channels: ChannelSettings;
+  /** `channel`: the name of the channel that gets what tenants used. */
+  readonly usage: { readonly channel: string | null };
+};
+
+/** That of use is signed, so that the receiver can bill by it. */
+const usageFault = ({ channels, usage: { channel } }: Asked): OutgoingFault | null =>
+  channel === null || (Object.hasOwn(channels, channel) && channels[channel]?.kind === 'webhook')
+    ? null
+    : { path: 'usage.channel', mend: 'must name an entry of channels with kind: webhook' };
+
+/**
+ * Reads the channels with their secrets. No fault holds an address or a secret of the environment. The channel of use is
+ * apart from the others, so that no policy can let a user write to it.
+ */
+export const loadChannels = (asked: Asked, sources: OutgoingSources, publicOrigin: string | null = '') => {
+  const { channels: settings, usage } = asked;
   const loaded = Object.entries(settings).map(([name, setting]) => loadChannel(name, setting, sources));
+  const channels = loaded.flatMap(({ channel }) => (channel === null ? [] : [channel]));
+  const fault = usageFault(asked);
   return {
-    channels: loaded.flatMap(({ channel }) => (channel === null ? [] : [channel])),
+    channels: channels.filter(({ name }) => name !== usage.channel),
+    usageChannel: channels.find(({ name }) => name === usage.channel) ?? null,
     faults: [
       ...loaded.flatMap(({ faults }) => faults),
+      ...(fault === null ? [] : [fault]),
       ...(loaded.length > 0 && publicOrigin === null
         ? [{ path: 'gateway.publicOrigin', mend: 'is null, but channels has entries, which need it' }]
         : []),

@@ -41,8 +41,10 @@ export type { Settings } from './settings.js';
 export type Config = {
   readonly settings: Settings;
   readonly secrets: Secrets;
-  /** The channels of `channels` with their secrets. */
+  /** The channels of `channels` with their secrets, but for that of use. */
   readonly channels: readonly Channel[];
+  /** Where what tenants used is sent. Null: nowhere. */
+  readonly usageChannel: Channel | null;
   /** The models of `models` with their keys. */
   readonly models: readonly ConfiguredModel[];
   /** How messages to users of a tenant look. */
@@ -232,16 +234,22 @@ type Sources = OutgoingSources & {
   readonly folder: string;
 };
 
+const noReceivers = { channels: {}, usage: { channel: null } };
+
 /** Reads what this process sends to, with its secrets, and how messages look. */
 const loadOutgoing = (settings: Settings | undefined, { parts, ...sources }: Sources) => {
   const receivers = parts.has('receivers') ? settings : undefined;
-  const { channels, faults } = loadChannels(receivers?.channels ?? {}, sources, settings?.gateway.publicOrigin);
+  const { channels, usageChannel, faults } = loadChannels(
+    receivers ?? noReceivers,
+    sources,
+    settings?.gateway.publicOrigin,
+  );
   const { models, faults: modelFaults } = loadModels(receivers?.models ?? {}, sources);
   const { mail } = (parts.has('mail') ? settings : undefined) ?? defaultSettings();
   const { brandOf, faults: brandFaults } = loadBrands(mail, sources.folder);
   const { dkim, faults: dkimFaults } = loadDkim(mail.dkim, sources.dkimKey, sources.folder);
   return {
-    outgoing: { channels, models, brandOf, dkim },
+    outgoing: { channels, usageChannel, models, brandOf, dkim },
     faults: [...faults, ...modelFaults, ...brandFaults, ...dkimFaults],
     variables: [...channelVariables(settings?.channels), ...modelVariables(settings?.models)],
   };

@@ -14,7 +14,7 @@ import { readAllowedHost } from '../addresses/allowed-hosts.js';
 import { databaseUrlMend, isDatabaseUrl } from '../addresses/database-url.js';
 import { isOrigin, originFault } from '../addresses/origin.js';
 import { isRedisUrl, redisUrlMend } from '../addresses/redis-url.js';
-import { channelsSetting } from './channels.js';
+import { channelName, channelsSetting } from './channels.js';
 import { hookProvidersSetting } from './hook-providers.js';
 import { clockTolerance, issuersSetting } from './issuers.js';
 import { logoFile, mailAddress, mailLanguage, mailText, senderName, tenantBrands } from './mail-brands.js';
@@ -550,6 +550,12 @@ export const settingsSchema = z.strictObject({
   limits,
   usage: section('what is counted of the use of this installation, by hour and tenant', {
     hourDays: whole(1, 3650).default(35).describe('days after which the sums of hours become sums of days'),
+    channel: channelName
+      .nullable()
+      .default(null)
+      .describe(
+        'the webhook of `channels` to which what tenants used is sent, hour by hour, for a billing system; policies cannot grant it; null: none',
+      ),
   }),
   retention,
   mcp,

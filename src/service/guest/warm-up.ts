@@ -8,7 +8,10 @@ import type { GuestCaller } from '../../model/guest/caller.js';
 import type { GuestQuery } from '../../model/guest/view.js';
 import type { Ran, Seen, Warmed, WarmUp, WarmUpSettings } from '../../model/guest/warm-up.js';
 import type { Clock, Digest } from '../../model/ports.js';
+import type { RequestSignal } from '../../model/query/engine.js';
 import { type Calendar, nextMoment } from '../../model/schedule/recurrence.js';
+import { anyOf } from '../../model/signals.js';
+import type { CountUse, RequestUse } from '../../model/usage.js';
 import type { Store } from '../store/store.js';
 
 type Deps = {
@@ -17,7 +20,8 @@ type Deps = {
   readonly calendar: Calendar;
   readonly digest: Digest;
   /** Answers as for a guest, but never by an older answer. */
-  readonly ask: (caller: GuestCaller, query: GuestQuery, signal: AbortSignal) => Promise<unknown>;
+  readonly ask: (caller: GuestCaller, query: GuestQuery, signal: RequestSignal) => Promise<unknown>;
+  readonly use: Pick<CountUse, 'add' | 'stored'>;
 };
 
 type Entry = {
@@ -29,6 +33,15 @@ type Entry = {
   readonly datamartId: string;
   readonly dashboardId: string;
 };
+
+/** No user asked, so it is counted apart, and no quota limits it. */
+const useOf = ({ add, stored }: Deps['use'], { dataAppId, clientId }: Entry): RequestUse => ({
+  add: (on, { sourceQueries = 0, ms = 0 }) =>
+    add({ dataAppId, clientId, userIdentifier: null, ...on }, { warmUpQueries: sourceQueries, warmUpMs: ms }),
+  stored,
+  hold: async () => () => {},
+  seat: async () => {},
+});
 
 /** So many times the questions of one run are remembered, since each reason has questions of its own. */
 const rememberedPerQuestion = 4;
@@ -97,7 +110,7 @@ const runAll = async <Item>(
 };
 
 export const createWarmUp = (deps: Deps, settings: WarmUpSettings): WarmUp => {
-  const { store, digest, ask } = deps;
+  const { store, digest, ask, use } = deps;
   /** The question that was asked last is the last; the first ones are forgotten. */
   const entries = new Map<string, Entry>();
   const remember = (entry: Entry): void => {
@@ -109,13 +122,14 @@ export const createWarmUp = (deps: Deps, settings: WarmUpSettings): WarmUp => {
   const isTime = createTimes(deps, settings);
   let wanted: Warmed[] = [];
   /** False: the token is gone, and so is the question. */
-  const askAgain = async ({ key, tokenId, query }: Entry, signal: AbortSignal): Promise<boolean> => {
+  const askAgain = async (entry: Entry, signal: AbortSignal): Promise<boolean> => {
+    const { key, tokenId, query } = entry;
     const grant = await store.guestTokens.findById(tokenId);
     if (grant === undefined) {
       entries.delete(key);
       return false;
     }
-    await ask({ kind: 'guest', grant }, query, signal);
+    await ask({ kind: 'guest', grant }, query, Object.assign(anyOf(signal), { use: useOf(use, entry) }));
     return true;
   };
   return {

@@ -27,6 +27,7 @@ import { usage } from './migrations/0020-usage.js';
 import { staleAnswers } from './migrations/0021-stale-answers.js';
 import { running } from './migrations/0022-running.js';
 import { retention } from './migrations/0023-retention.js';
+import { usageSending } from './migrations/0026-usage-sending.js';
 import { aside } from './migrations/0027-aside.js';
 import { schemaName, type Tables } from './tables.js';
 
@@ -54,6 +55,7 @@ export const migrations: Migrations = {
   '0021-stale-answers': staleAnswers,
   '0022-running': running,
   '0023-retention': retention,
+  '0026-usage-sending': usageSending,
   '0027-aside': aside,
 };
 

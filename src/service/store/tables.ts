@@ -19,6 +19,7 @@ import type { Alert } from '../../model/schedule/alert.js';
 import type { CatchUp } from '../../model/schedule/catch-up.js';
 import type { Recurrence } from '../../model/schedule/recurrence.js';
 import type { DeliveryReason, DeliveryState, ReportFormat } from '../../model/schedule/schedule.js';
+import type { UsageFault, UsageMessage } from '../../model/usage.js';
 import type { StoredTables } from './previous-release.js';
 
 /** The PostgreSQL schema that holds all tables. Every statement names it. */
@@ -272,7 +273,24 @@ export type Tables = {
     exports: string;
     mails: string;
     model_tokens: string;
+    warm_up_queries: string;
+    warm_up_ms: string;
   };
+  /** How far what was used is sent to a billing system. No row: nothing ever was. */
+  readonly usage_sending: {
+    is_only: ColumnType<boolean, never, never>;
+    /** Hours before it are in messages. */
+    closed_until: Date;
+    /** Of the message that is next. */
+    attempts: number;
+    attempt_at: Date;
+    /** Why the last attempt failed. */
+    fault: UsageFault | null;
+    lease_id: string | null;
+    leased_until: Date | null;
+  };
+  /** What is not sent yet. `is_late`: counted after the hour was closed. */
+  readonly usage_messages: { id: string; at: Date; is_late: boolean; tenants: Jsonb<UsageMessage['tenants']> };
   /** The last batch of use that each process has stored. */
   readonly usage_writers: { writer: string; batch: string; at: Date };
   /** What each process does now. It counts as gone at `silent_at`, unless it writes before. Unlogged. */

@@ -1,15 +1,10 @@
 /** What was used, in sums by hour. An empty text in a key stands for none. */
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import {
-  type UsageCounts,
-  type UsageGroup,
-  type UsageName,
-  type UsageQuestion,
-  type UsageRow,
-  usageNames,
-} from '../../model/usage.js';
+import { type UsageCounts, type UsageGroup, type UsageQuestion, type UsageRow, usageNames } from '../../model/usage.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
+import { columnList, countColumns, usageColumns } from './usage-columns.js';
+import { createUsageSending, forgetInMessages, lockSending, makeMessages } from './usage-sending.js';
 
 /** Sums of one hour. `person`: the pseudonym of a user. */
 export type UsageSum = UsageCounts & {
@@ -24,27 +19,11 @@ export type UsageSum = UsageCounts & {
 /** `number` rises with each batch of a writer. The same batch again changes nothing. */
 export type UsageBatch = { readonly writer: string; readonly number: number; readonly sums: readonly UsageSum[] };
 
-const columns: Readonly<Record<UsageName, string>> = {
-  logins: 'logins',
-  mints: 'mints',
-  sourceQueries: 'source_queries',
-  keptAnswers: 'kept_answers',
-  failedAnswers: 'failed_answers',
-  rows: 'rows',
-  ms: 'ms',
-  exports: 'exports',
-  mails: 'mails',
-  modelTokens: 'model_tokens',
-};
-
 const keys = ['data_app_id', 'client_id', 'at', 'person', 'dashboard_id', 'metric_id'];
-const counts = usageNames.map((name) => columns[name]);
-const list = (names: readonly string[], write: (name: string) => string = (name) => name) =>
-  sql.raw(names.map(write).join(', '));
 
 /** Adds to what is there. */
-const adding = sql`on conflict (${list(keys)}) do update set ${list(counts, (name) => `${name} = usage.${name} + excluded.${name}`)}`;
-const summed = list(counts, (name) => `sum(${name})`);
+const adding = sql`on conflict (${columnList(keys)}) do update set ${columnList(countColumns, (name) => `${name} = usage.${name} + excluded.${name}`)}`;
+const summed = columnList(countColumns, (name) => `sum(${name})`);
 
 /** What stands for an erased tenant: it says nothing of the tenant once the erasure's salt is gone. */
 const erasedName = (digest: string): RawBuilder<string> => sql.raw(`'erased:' || left(${digest}, 16)`);
@@ -81,7 +60,7 @@ const read = async (db: Kysely<Tables>, question: UsageQuestion): Promise<readon
   const at = step === null ? sql`null::timestamptz` : sql`date_trunc(${sql.lit(step)}, at, 'UTC')`;
   const groups = by.map((name) => groupColumns[name]);
   const fields = groups.map(({ field, column }) => sql`nullif(${sql.ref(column)}, '') as ${sql.ref(field)}`);
-  const sums = usageNames.map((name) => sql`sum(${sql.ref(columns[name])})::float8 as ${sql.ref(name)}`);
+  const sums = usageNames.map((name) => sql`sum(${sql.ref(usageColumns[name])})::float8 as ${sql.ref(name)}`);
   const { rows } = await sql<UsageRow>`
     select ${sql.join([sql`${at} as at`, ...fields, ...sums])},
       count(distinct person) filter (where person <> '' and (mints > 0 or logins > 0))::float8 as users
@@ -104,10 +83,11 @@ const add = (db: Kysely<Tables>, { writer, number, sums }: UsageBatch): Promise<
       .orderBy('id')
       .forKeyShare()
       .execute();
+    await lockSending(transaction, 'adds');
     const given = JSON.stringify(
       sums.map(({ at, dataAppId, clientId, person, dashboardId, metricId, ...rest }) => ({
         ...{ at, person, data_app_id: dataAppId, client_id: clientId, dashboard_id: dashboardId, metric_id: metricId },
-        ...Object.fromEntries(usageNames.map((name) => [columns[name], Math.round(rest[name])])),
+        ...Object.fromEntries(usageNames.map((name) => [usageColumns[name], Math.round(rest[name])])),
       })),
     );
     await sql`
@@ -118,21 +98,23 @@ const add = (db: Kysely<Tables>, { writer, number, sums }: UsageBatch): Promise<
       ), given as (
         select * from jsonb_to_recordset(${given}::jsonb) as entry(
           at timestamptz, data_app_id text, client_id text, person text, dashboard_id text, metric_id text,
-          ${list(counts, (name) => `${name} bigint`)}
+          ${columnList(countColumns, (name) => `${name} bigint`)}
         )
       ), named as (
-        select ${list(counts)}, given.data_app_id, given.at, coalesce(erased.name, client_id) as client_id,
-          ${list(['person', 'dashboard_id', 'metric_id'], (name) => `case when erased.name is null then ${name} else '' end as ${name}`)}
+        select ${columnList(countColumns)}, given.data_app_id, given.at, coalesce(erased.name, client_id) as client_id,
+          ${columnList(['person', 'dashboard_id', 'metric_id'], (name) => `case when erased.name is null then ${name} else '' end as ${name}`)}
         from given left join lateral (
           select ${erasedName('digest')} as name from guestlist.client_erasures
           where client_erasures.data_app_id = given.data_app_id and erased_at > now() - interval '1 minute'
             and digest = encode(sha256(convert_to(salt || given.client_id, 'UTF8')), 'hex')
           order by number desc limit 1
         ) as erased on true
+      ), late as (
+        ${makeMessages(sql`named where exists (select from fresh) and at < (select closed_until from guestlist.usage_sending)`, true)}
       )
-      insert into guestlist.usage as usage (${list([...keys, ...counts])})
-      select ${list(keys)}, ${summed} from named where exists (select from fresh)
-      group by ${list(keys)} order by ${list(keys)}
+      insert into guestlist.usage as usage (${columnList([...keys, ...countColumns])})
+      select ${columnList(keys)}, ${summed} from named where exists (select from fresh)
+      group by ${columnList(keys)} order by ${columnList(keys)}
       ${adding}`.execute(transaction);
   });
 
@@ -146,17 +128,23 @@ export const forgetUsageOf = async (
   clientId: string,
   digest: RawBuilder<string>,
 ): Promise<void> => {
+  await lockSending(transaction, 'changes');
+  const erased = sql`
+    select ${erasedName('digest')} as name from guestlist.client_erasures
+    where data_app_id = ${dataAppId} and digest = ${digest} order by number desc limit 1`;
   await sql`
     with gone as (
       delete from guestlist.usage where data_app_id = ${dataAppId} and client_id = ${clientId} returning *
-    ), erased as (
-      select ${erasedName('digest')} as name from guestlist.client_erasures
-      where data_app_id = ${dataAppId} and digest = ${digest} order by number desc limit 1
-    )
-    insert into guestlist.usage as usage (${list([...keys, ...counts])})
+    ), erased as (${erased})
+    insert into guestlist.usage as usage (${columnList([...keys, ...countColumns])})
     select data_app_id, erased.name, at, '', '', '', ${summed} from gone, erased group by data_app_id, erased.name, at
     ${adding}`.execute(transaction);
+  await forgetInMessages(transaction, { dataAppId, clientId }, erased);
 };
+
+/** Whether the hours of this day are told apart still: some are in messages, and some are not. */
+const isHalfSent = sql`
+  date_trunc('day', at, 'UTC') = (select date_trunc('day', closed_until, 'UTC') from guestlist.usage_sending)`;
 
 /**
  * Makes sums of days of hours before `days`, of at most `limit` rows that are not held. A day that has a sum already takes
@@ -172,11 +160,12 @@ export const sumUpDays = async (
     with gone as (
       delete from guestlist.usage where ctid = any(array(
         select t.ctid from guestlist.usage as t
-        where t.at < ${days} and t.at <> date_trunc('day', t.at, 'UTC') and not (${isHeld}) limit ${limit} for update
+        where t.at < ${days} and t.at <> date_trunc('day', t.at, 'UTC') and not (${isHeld})
+          and not coalesce(${isHalfSent}, false) limit ${limit} for update
       )) returning *
     ), summed as (
-      insert into guestlist.usage as usage (${list([...keys, ...counts])})
-      select ${list(keys, (name) => (name === 'at' ? "date_trunc('day', at, 'UTC')" : name))}, ${summed}
+      insert into guestlist.usage as usage (${columnList([...keys, ...countColumns])})
+      select ${columnList(keys, (name) => (name === 'at' ? "date_trunc('day', at, 'UTC')" : name))}, ${summed}
       from gone group by 1, 2, 3, 4, 5, 6 ${adding}
     )
     select count(*)::int as count from gone`.execute(db);
@@ -223,6 +212,8 @@ export const createUsageStore = (db: Kysely<Tables>) => ({
   spent: (of: OfTenant & { readonly from: Date; readonly to: Date }) => spent(db, of),
   /** Whether the user has seen answers since then, and how many users have, but for those of `without`. */
   seats: (asked: AskedSeats) => seats(db, asked),
+  /** What is sent to a billing system. */
+  sending: createUsageSending(db),
 });
 
 export type UsageStore = ReturnType<typeof createUsageStore>;

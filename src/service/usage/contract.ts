@@ -59,7 +59,12 @@ const row = z.object({
   >),
 });
 
-const about = `Sums of the time: logins (requests for a token), mints, queries at databases with their milliseconds, answers that cost no query, failed answers, rows of answers, files, mails, and tokens of language models. Sums of mints, database queries, files and mails are exact; of the others, a process that is killed loses at most one second. Hours that are long ago are summed up by day (\`usage.hourDays\`).`;
+const sentUntil = z
+  .string()
+  .nullable()
+  .describe('All hours before it were taken by the receiver of `usage.channel`. Null: nothing is sent.');
+
+const about = `Sums of the time: logins (requests for a token), mints, queries at databases with their milliseconds, answers that cost no query, failed answers, rows of answers, files, mails, tokens of language models, and what warmed up kept answers. Sums of mints, database queries, files and mails are exact; of the others, a process that is killed loses at most one second. Hours that are long ago are summed up by day (\`usage.hourDays\`).`;
 
 const common = {
   section: 'facts',
@@ -76,7 +81,7 @@ const toldRow = ({ at, ...rest }: ToldUsage['rows'][number]) => ({ at: at?.toISO
 
 const example = {
   ...{ logins: 480, mints: 61, sourceQueries: 312, keptAnswers: 5_204, failedAnswers: 2, rows: 84_120, ms: 9_410 },
-  ...{ exports: 4, mails: 12, modelTokens: 0, users: 9 },
+  ...{ exports: 4, mails: 12, modelTokens: 0, warmUpQueries: 30, warmUpMs: 840, users: 9 },
 };
 
 export const readUsage = operation({
@@ -84,12 +89,18 @@ export const readUsage = operation({
   name: 'readUsage',
   summary: 'Read what was used',
   description: `${about} At most ${mostUsageRows} rows; \`isTruncated\` says that there are more.`,
-  output: z.object({ data: z.object({ rows: z.array(row), isTruncated: z.boolean() }), error: noError }),
-  encode: ({ rows, isTruncated }: ToldUsage) => ({ data: { rows: rows.map(toldRow), isTruncated }, error: null }),
+  output: z.object({ data: z.object({ rows: z.array(row), isTruncated: z.boolean(), sentUntil }), error: noError }),
+  encode: ({ rows, isTruncated, sentUntil: until }: ToldUsage) => ({
+    data: { rows: rows.map(toldRow), isTruncated, sentUntil: until?.toISOString() ?? null },
+    error: null,
+  }),
   bindings: [{ method: 'GET', path: '/api/v2/usage', from: 'query' }],
   example: {
     input: { from: '2026-03', to: '2026-04', by: 'tenant', clientId: 'LAX' },
-    output: { data: { rows: [{ at: null, clientId: 'LAX', ...example }], isTruncated: false }, error: null },
+    output: {
+      data: { rows: [{ at: null, clientId: 'LAX', ...example }], isTruncated: false, sentUntil: null },
+      error: null,
+    },
   },
 });
 
@@ -119,6 +130,6 @@ export const exportUsage = operation({
   bindings: [{ method: 'GET', path: '/api/v2/usage/csv', from: 'query' }],
   example: {
     input: { from: '2026-03', to: '2026-04', by: 'tenant' },
-    output: `${columns.join(',')}\r\n,,LAX,,,,9,480,61,312,5204,2,84120,9410,4,12,0\r\n`,
+    output: `${columns.join(',')}\r\n,,LAX,,,,9,480,61,312,5204,2,84120,9410,4,12,0,30,840\r\n`,
   },
 });

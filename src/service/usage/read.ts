@@ -50,6 +50,7 @@ export const readUsage =
           id === undefined ? rest : { dataAppName: names.get(id) ?? null, ...rest },
         ),
       isTruncated: rows.length > mostUsageRows,
+      sentUntil: (await store.usage.sending.sent())?.until ?? null,
     };
   };
 

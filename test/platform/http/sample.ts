@@ -286,9 +286,9 @@ async function* partsOf(metricIds: readonly string[]) {
 
 const noneUsed = {
   ...{ logins: 1, mints: 1, sourceQueries: 1, keptAnswers: 1, failedAnswers: 0, rows: 1, ms: 1 },
-  ...{ exports: 0, mails: 0, modelTokens: 0, users: 1 },
+  ...{ exports: 0, mails: 0, modelTokens: 0, warmUpQueries: 0, warmUpMs: 0, users: 1 },
 };
-const usage = { rows: [{ at: when, clientId: 'LAX', ...noneUsed }], isTruncated: false };
+const usage = { rows: [{ at: when, clientId: 'LAX', ...noneUsed }], isTruncated: false, sentUntil: null };
 
 export const sampleHandlers: Handlers = {
   ...keyHandlers,
