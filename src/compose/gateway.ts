@@ -58,7 +58,7 @@ import { createRolloutCommands } from '../gateway/rollout/commands.js';
 import { createRolloutLedger } from '../gateway/rollout/ledger.js';
 import { createBringToPublished } from '../gateway/rollout/published.js';
 import { createTemplateVersions } from '../gateway/rollout/template-versions.js';
-import { createRouter, type Gateway, type GatewayHandlers, type RouterOptions } from '../gateway/router.js';
+import { createRouter, type Gateway, type GatewayHandlers } from '../gateway/router.js';
 import { createKnownTenants } from '../gateway/tenant/known.js';
 import { createTenantNames } from '../gateway/tenant/names.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
@@ -70,6 +70,7 @@ import { createRevokeUngranted, type Revoke, type RevokeUngranted } from '../gat
 import { createConfirmedToken, createIsAlive, createTokenStep, Outdated, tokenKeysOf } from '../gateway/token/token.js';
 import { createCountUnfinished } from '../gateway/unfinished-work.js';
 import { type Capabilities, fixedCapabilities } from '../gateway/upstream/capabilities.js';
+import { type CountLogin, createLoginReports } from '../gateway/upstream/logins.js';
 import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailable.js';
 import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
 import { viewersCommand } from '../gateway/viewers.js';
@@ -115,8 +116,6 @@ export type HookSettings = {
 };
 
 export type CommonOptions = Origins & {
-  /** See `RouterOptions`. */
-  readonly countLogin?: RouterOptions['countLogin'];
   /** Left out: hooks are off. */
   readonly hooks?: HookSettings | undefined;
   readonly policies: Policies;
@@ -208,7 +207,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   closers.add(startCheckingNames(options, foundation));
   const steps = createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients });
   return {
-    ...{ steps, recipients, access },
+    ...{ steps, recipients, access, countLogin: startCountingLogins(options, foundation, closers) },
     ...life.hooks,
     guards: limits.guards,
     dataApp: () => policies.current().dataApp,
@@ -235,6 +234,23 @@ const startFinishing = (options: GatewayOptions, works: readonly FinishWork[]): 
   const { ledger, meters } = options;
   const finish = meters === undefined ? works : [...works, createCountUnfinished(ledger, meters)];
   return createTakeover({ ...options, finish }).close;
+};
+
+const reportMs = 1_000;
+
+/** Tells the service of logins each second and on close. */
+const startCountingLogins = (
+  { clock, log }: GatewayOptions,
+  { direct: upstream, capabilities }: Foundation,
+  closers: Closers,
+): CountLogin => {
+  const { count, write } = createLoginReports({ upstream, capabilities, clock, log, ids: { uuid: randomUUID } });
+  const stop = repeat(systemTiming, reportMs, write);
+  closers.add(async () => {
+    await stop();
+    await write();
+  });
+  return count;
 };
 
 const reachOfPolicy = ({ policies, policyMayRead }: GatewayOptions): ReachOf =>

@@ -60,7 +60,6 @@ import { createStudioSessions, type StudioSessions } from '../studio/sessions.js
 import { assistantOpener } from './assistant.js';
 import { openEngine } from './engine.js';
 import type { GatewayOptions } from './gateway.js';
-import { createLoginCounter } from './logins.js';
 import { type ConfiguredMetadata, lossEvents, openConfiguredMetadata } from './metadata.js';
 import { showClockSkew } from './meters.js';
 import { type OpenedGateway, type OpenGatewayOptions, openGateway } from './open-gateway.js';
@@ -462,7 +461,6 @@ const openConfiguredGateway = (
       links === null ? [] : [studioLinkCommand(links.codes, links.origin), ...operatorKeyCommands(links.sessions)],
     meters,
     running: parts.running,
-    countLogin: parts.service === null ? undefined : createLoginCounter(parts.service, context),
     clock: context.clock,
     commonClock: metadata.commonClock,
     log: context.log,

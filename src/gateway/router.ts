@@ -36,6 +36,7 @@ import type { TenantAccess } from './lifecycle/access.js';
 import type { Recipients } from './recipients.js';
 import { createFindReportRight } from './report-right.js';
 import { createIsTenantActive, createListTenantUsers } from './tenant-users.js';
+import type { CountLogin } from './upstream/logins.js';
 import { createViewAs, type ViewAs } from './view-as.js';
 
 /** What the router serves: the steps of `/embed-token`, the hooks, the operators' commands, and the gateway's own lifetime. */
@@ -48,6 +49,7 @@ export type GatewayHandlers = Pick<MountedGateway, 'assertReady' | 'checks' | 'c
   /** The hooks of providers, by their path. */
   readonly providerHooks: ReadonlyMap<string, AnswerProvider>;
   readonly commands: readonly AdminCommand[];
+  readonly countLogin: CountLogin;
   /** Name of the data app of the policy in force. */
   readonly dataApp: () => string;
   readonly guards: Limits['guards'];
@@ -140,12 +142,6 @@ const serveAdmin =
     return admin(request, response, command);
   };
 
-export type CountLogin = (of: {
-  readonly dataAppName: string;
-  readonly clientId: string;
-  readonly userIdentifier: string | null;
-}) => void;
-
 export type RouterOptions = Origins & {
   readonly audit: Audit;
   /** The operators' token for `/gateway/admin`; null: every call is refused. */
@@ -156,25 +152,20 @@ export type RouterOptions = Origins & {
   readonly log: Log;
   /** Left out: nothing is counted. */
   readonly meters?: GatewayMeters | undefined;
-  /** Counts each token that was given to a user, kept ones too. Left out: nobody counts. */
-  readonly countLogin?: CountLogin | undefined;
 };
 
 type Handled = { readonly context: DecisionContext; readonly ms: number; readonly traceId: string | undefined };
 
 /** Logs and counts answered requests of `/embed-token`. */
-const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'>, dataApp: () => string) => {
-  const { log, meters = noGatewayMeters, countLogin } = options;
+const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'>, countLogin: CountLogin) => {
+  const { log, meters = noGatewayMeters } = options;
   // The fields of these lines hold no secret, and redaction costs more than the rest of a line.
   const plain = log.child({}, { redact: [] });
   return {
     granted: ({ context, ms, traceId }: Handled, isMinted: boolean, mintedBy: string): void => {
       meters.answered(isMinted ? 'minted' : 'cached');
       const { requestId, session, clientId: tenant } = context;
-      if (tenant !== undefined) {
-        const userIdentifier = session?.userIdentifier ?? null;
-        countLogin?.({ dataAppName: dataApp(), clientId: tenant, userIdentifier });
-      }
+      if (tenant !== undefined) countLogin({ clientId: tenant, userIdentifier: session?.userIdentifier ?? null });
       const user = session?.subject;
       // Each field is written out: an object made by spreading doubles the cost of the line.
       const event = isMinted ? 'token.minted' : 'token.served';
@@ -277,7 +268,11 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
   const { steps, answerHook, providerHooks, guards, assertReady, checks, close } = parts;
   const audit = createRequestAudit(options);
   const { send, preflight } = createWriters(options);
-  const serve = createServe(createEmbedTokenPipeline(steps, audit), createReport(options, audit, parts.dataApp), send);
+  const serve = createServe(
+    createEmbedTokenPipeline(steps, audit),
+    createReport(options, audit, parts.countLogin),
+    send,
+  );
   const receiveHook = createReceiver(send, options.log);
   const admin = serveAdmin(createAdmin({ ...options, commands: parts.commands, guard: guards.gatewayToken }));
   const embedToken: Handle = (request, response) => {

@@ -22,5 +22,6 @@ export const capabilityNames = [
   'guest-boards',
   'column-rules',
   'quotas',
+  'count-logins',
 ] as const;
 export type Capability = (typeof capabilityNames)[number];

@@ -660,9 +660,9 @@ const infrastructure = {
     meaning: 'An operator ended a query, a download, a build or a roll-out that ran in this process.',
     fields: { kind: 'what it was', number: 'its number in this process' },
   },
-  'usage.login_lost': {
+  'usage.report_failed': {
     level: 'warn',
-    meaning: 'A login was not counted, since the metadata database could not be read.',
+    meaning: 'The gateway could not tell the service of logins. They are kept, and told again each second.',
     fields: { err },
   },
   'usage.sent': {

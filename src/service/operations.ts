@@ -170,6 +170,7 @@ import {
 import type { Store } from './store/store.js';
 import * as usage from './usage/contract.js';
 import { exportUsage, readUsage } from './usage/read.js';
+import { reportLogins } from './usage/report.js';
 import * as workspaces from './workspaces/contract.js';
 import {
   createWorkspace,
@@ -270,6 +271,7 @@ const table = {
   holdClients: serve(clientHolds.holdClients, holdClients),
   readUsage: serve(usage.readUsage, readUsage),
   exportUsage: serve(usage.exportUsage, exportUsage),
+  reportLogins: serve(usage.reportLogins, reportLogins),
   readRunning: serve(running.readRunning, readRunning),
   endRunning: serve(running.endRunning, endRunning),
   createApiKey: serve(apiKeys.createApiKey, createApiKey),

@@ -162,5 +162,6 @@ export const startGateway = async (overrides: Overrides = {}) => {
   const { assertReady, viewAs, findReportRight, listTenantUsers, isTenantActive, commands } = gateway;
   const run = (name: string, input: object) => commands.find((command) => command.name === name)?.run(input);
   const rights = { viewAs, findReportRight, listTenantUsers, isTenantActive };
-  return { url, clock, upstream, lines, ledger, ask, granted, refused, assertReady, run, ...rights };
+  const { close } = gateway;
+  return { url, clock, upstream, lines, ledger, ask, granted, refused, assertReady, run, close, ...rights };
 };

@@ -25,6 +25,7 @@ import { listEmbeds } from '../../service/embeds/contract/embeds.js';
 import { createGuestBoard } from '../../service/guest/contract/own-boards.js';
 import { listGuestTokens, revokeGuestTokens } from '../../service/guest-tokens/contract/admin.js';
 import { createGuestToken } from '../../service/guest-tokens/contract/guest-tokens.js';
+import { reportLogins } from '../../service/usage/contract.js';
 import { isUnreachable } from './unavailable.js';
 
 type Entry = {
@@ -160,6 +161,11 @@ const capabilityTable: Readonly<Record<Capability, Entry>> = {
     param: 'quota',
     does: 'limit what a tenant uses',
     reason: 'A guest token of the interface has no limit.',
+  },
+  'count-logins': {
+    operation: reportLogins,
+    does: 'count logins at a gateway',
+    reason: 'The interface does not say what was used.',
   },
 };
 

@@ -133,3 +133,46 @@ export const exportUsage = operation({
     output: `${columns.join(',')}\r\n,,LAX,,,,9,480,61,312,5204,2,84120,9410,4,12,0,30,840\r\n`,
   },
 });
+
+const login = z.strictObject({
+  at: z.iso.datetime().max(40).describe('The hour in which they were.'),
+  clientId: identifier,
+  userIdentifier: identifier.nullable(),
+  count: z.number().int().min(1).max(1_000_000_000),
+});
+
+export const mostReportedLogins = 500;
+
+export const reportLogins = operation({
+  name: 'reportLogins',
+  section: 'facts',
+  resource: 'Data apps',
+  summary: 'Count logins at a gateway',
+  description:
+    'Counts tokens that a gateway gave to users of the data app, kept ones too: `logins` of `readUsage`. Gateways call it by themselves.',
+  credentials: ['apiKey'],
+  reads: 'nothing',
+  input: z.strictObject({
+    writer: z.uuid().max(36).describe('Names the process that counts.'),
+    number: z
+      .number()
+      .int()
+      .min(1)
+      .max(Number.MAX_SAFE_INTEGER)
+      .describe(
+        'Rises with each call of this process. A call with a number that is not larger than an earlier one counts nothing.',
+      ),
+    logins: z.array(login).min(1).max(mostReportedLogins),
+  }),
+  output: z.object({ data: z.object({}), error: noError }),
+  encode: (_: void) => ({ data: {}, error: null }),
+  errors: { AUTHENTICATION_ERROR: 401 },
+  bindings: [{ method: 'POST', path: '/api/v2/usage/logins', from: 'body' }],
+  example: {
+    input: {
+      ...{ writer: '3d6f0a52-9b1e-4c57-8d24-7e5a1b2c3d4f', number: 7 },
+      logins: [{ at: '2026-03-01T06:00:00.000Z', clientId: 'LAX', userIdentifier: 'ann', count: 3 }],
+    },
+    output: { data: {}, error: null },
+  },
+});

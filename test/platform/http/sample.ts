@@ -299,6 +299,7 @@ export const sampleHandlers: Handlers = {
   deleteDataApp: async (_, { name }) => ({ ...dataApp, name }),
   readUsage: async () => usage,
   exportUsage: async () => usage,
+  reportLogins: async () => {},
   readRunning: async () => ({ processes: [], works: [], waitingDeliveries: { count: 0, seconds: 0 } }),
   endRunning: async () => 'ended',
   listDataApps: async () => sliceOf([{ dataApp, embeds: [embed] }]),

@@ -1,0 +1,43 @@
+/** Counts what a gateway tells of itself: the tokens that it gave to users, kept ones too. */
+import type { ApiKeyCaller } from '../../model/guest/caller.js';
+import type { Clock, Digest, Tag } from '../../model/ports.js';
+import { nothingUsed } from '../../model/usage-batches.js';
+import type { Store } from '../store/store.js';
+import { personOf } from './usage.js';
+
+type Deps = {
+  readonly store: Pick<Store, 'usage'>;
+  readonly clock: Clock;
+  readonly tag: Tag;
+  readonly digest: Digest;
+};
+
+export type ReportedLogins = {
+  readonly writer: string;
+  readonly number: number;
+  readonly logins: readonly {
+    readonly at: string;
+    readonly clientId: string;
+    readonly userIdentifier: string | null;
+    readonly count: number;
+  }[];
+};
+
+const hourMs = 3_600_000;
+
+/** The data app is that of the key. A clock that is ahead counts for this hour. */
+export const reportLogins =
+  ({ store, clock, tag, digest }: Deps) =>
+  async ({ dataAppId }: ApiKeyCaller, { writer, number, logins }: ReportedLogins): Promise<void> => {
+    const nowMs = clock.now().getTime();
+    const sumOf = async ({ at, clientId, userIdentifier, count }: ReportedLogins['logins'][number]) => {
+      const atMs = Math.min(Date.parse(at), nowMs);
+      const person = await personOf(tag, { dataAppId, clientId, userIdentifier });
+      const key = { at: new Date(atMs - (atMs % hourMs)), dataAppId, clientId, person, dashboardId: '', metricId: '' };
+      return { ...key, ...nothingUsed(), logins: count };
+    };
+    const sums = await Promise.all(logins.map(sumOf));
+    // Of its own data app: no key can take a number of another one's writer.
+    const own = digest(JSON.stringify(['logins', dataAppId, writer])).slice(0, 32);
+    await store.usage.add({ writer: own, number, sums });
+  };
