@@ -8,6 +8,7 @@ import type { ReadQueries } from '../model/query/watch.js';
 import type { Reports } from '../model/schedule/reports.js';
 import type { ReadSigningKeys } from '../model/signing-keys.js';
 import { whole } from '../model/slices.js';
+import { mostUsageRows } from '../model/usage.js';
 import type { Config } from '../platform/config/config.js';
 import type { Credentials } from '../platform/config/credentials.js';
 import { createSealer, type Sealer } from '../platform/keys/sealing.js';
@@ -19,7 +20,7 @@ import { type KeyParts, keyCommands } from '../studio/keys.js';
 import type { LoginLinks } from '../studio/login-links.js';
 import { createOpenId, type OpenId } from '../studio/openid.js';
 import { peopleCommands } from '../studio/people.js';
-import { processCommands, type ReadSystem } from '../studio/process-commands.js';
+import { type ProcessParts, processCommands, type ReadSystem } from '../studio/process-commands.js';
 import { createRecheck, withRecheck } from '../studio/recheck.js';
 import { reportPreviewCommand } from '../studio/report-preview.js';
 import { createStudioRouter } from '../studio/router.js';
@@ -96,6 +97,24 @@ type Opened = {
   readonly dataApp: () => Promise<ApiKeyCaller>;
 };
 
+/** What the service has counted of this month of UTC, and of which data apps. */
+const countedUse = ({ service: { store }, clock }: StudioParts): ProcessParts['use'] => ({
+  times: async () => {
+    const now = clock.now();
+    const month = (later: number): Date => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + later));
+    const question = {
+      from: month(0),
+      to: month(1),
+      step: null,
+      by: ['dataApp', 'tenant'],
+      limit: mostUsageRows,
+    } as const;
+    const rows = await store.usage.read(question);
+    return rows.map(({ dataAppId = '', clientId = null, ms }) => ({ dataAppId, clientId, ms }));
+  },
+  dataApps: async () => new Map((await whole(store.dataApps.list(null))).map(({ id, name }) => [id, name])),
+});
+
 /** All that can be run in Studio. */
 const commandsOf = (
   parts: StudioParts,
@@ -107,7 +126,7 @@ const commandsOf = (
   const search = createSearch({ store: store.search, commands, dataAppId, now: () => clock.now() });
   return [
     ...commands,
-    ...processCommands(parts),
+    ...processCommands({ ...parts, use: countedUse(parts) }),
     ...scheduleCommands(schedulesOfAll({ store, clock, reports }, dataAppId)),
     ...peopleCommands(sessions),
     ...keyCommands({ ...keys, findKey: findKeyIn(store) }),

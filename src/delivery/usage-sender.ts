@@ -36,7 +36,7 @@ const bodyOf = ({ at, isLate, tenants }: UsageMessage, names: Names): string => 
   });
 };
 
-export type UsageSenderOptions = {
+type UsageSenderOptions = {
   readonly store: {
     readonly usage: Pick<Store['usage'], 'sending'>;
     readonly dataApps: Pick<Store['dataApps'], 'list'>;
@@ -49,7 +49,7 @@ export type UsageSenderOptions = {
   readonly log: Pick<Log, 'info' | 'warn'>;
 };
 
-export type UsageSender = {
+type UsageSender = {
   /** Everything from this hour on is sent, unless an earlier one began it. */
   readonly begin: () => Promise<void>;
   /** Closes hours that are over, and sends one message. Returns false if none is due. */

@@ -272,7 +272,6 @@ const answerCounted = async (
   const of = { ...ownerOf(question), dashboardId: shownOn.dashboardId, ran: () => hasRun };
   try {
     const answered = await (watch === undefined ? answering() : watch.answer(of, answering, signal));
-    watch?.asked(ownerOf(question), answered.rows.length);
     signal?.use?.add(shownOn, { rows: answered.rows.length, keptAnswers: hasRun ? 0 : 1 });
     return answered;
   } catch (error) {
@@ -553,7 +552,6 @@ const stream = async (
   const prepared = await prepareOnce(place, ask, running);
   const { scoped, compiled, shapeBatch, hasOtherTypes } = prepared;
   const currency = await tenantCurrencyOf(place, prepared, running);
-  place.watch?.asked(ownerOf(ask.question), 0);
   let isFirst = true;
   const take = (batch: ResultTable): Promise<void> => {
     if (isFirst && database.isOld?.() === true && hasOtherTypes(batch)) refuseOldTypes();

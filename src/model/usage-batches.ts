@@ -12,7 +12,7 @@ type Counting = { -readonly [Name in keyof UsageCounts]: number };
 export type UsageCell = UsageCounts & { readonly at: Date; readonly of: UsedBy & UsedOn };
 
 /** `number` rises with each batch of a writer, so that who gets one twice counts it once. */
-export type CellBatch = { readonly writer: string; readonly number: number; readonly cells: readonly UsageCell[] };
+type CellBatch = { readonly writer: string; readonly number: number; readonly cells: readonly UsageCell[] };
 
 export const nothingUsed = (): Counting => Object.fromEntries(usageNames.map((name) => [name, 0])) as Counting;
 
@@ -53,7 +53,7 @@ type Parts = {
   readonly hand: (batch: CellBatch) => Promise<void>;
 };
 
-export type UsageBatches = Pick<CountUse, 'add'> & {
+type UsageBatches = Pick<CountUse, 'add'> & {
   /**
    * Hands over what was counted, one batch at a time. Rejects as `hand` does; the same batch is then the next one, since it
    * may have been taken.

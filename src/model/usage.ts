@@ -141,8 +141,7 @@ export type ToldUsage = {
 };
 
 /** Why a message to the billing system was not taken. */
-export const usageFaults = ['refused', 'unreachable', 'unanswered', 'barred'] as const;
-export type UsageFault = (typeof usageFaults)[number];
+export type UsageFault = 'refused' | 'unreachable' | 'unanswered' | 'barred';
 
 /** What tenants used in one hour, to be added to what was told of it before. */
 export type UsageMessage = {

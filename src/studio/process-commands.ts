@@ -11,7 +11,7 @@ import {
   written,
 } from '../gateway/common/admin-command.js';
 import { hasRole } from '../model/person.js';
-import type { AnswerHistory, ClientUse, QueryNote, ReadQueries } from '../model/query/watch.js';
+import type { AnswerHistory, DashboardFigures, QueryNote, ReadQueries, TenantFigures } from '../model/query/watch.js';
 import { Refusal } from '../model/refusal.js';
 import type { ReadSigningKeys, SigningKeys } from '../model/signing-keys.js';
 
@@ -70,10 +70,19 @@ export const readSystemCommand = declareCommand(
   },
 );
 
+type Named<Figures> = Omit<Figures, 'dataAppId'> & {
+  /** Null: the data app was deleted. */
+  readonly dataAppName: string | null;
+};
+
+/** Of one tenant of a data app. `clientId`: null for a data app without tenants. */
+export type TenantTime = { readonly dataAppId: string; readonly clientId: string | null; readonly ms: number };
+
 /** Without `sql` for those who may not read definitions, and without what rows tell for those who may not see data. */
 type SlowQueries = {
   readonly since: Date;
-  readonly clients: readonly (Partial<ClientUse> & Pick<ClientUse, 'dataAppId' | 'clientId' | 'ms'>)[];
+  /** The time of databases in this month, as all processes counted it. Null: not asked for. */
+  readonly times: readonly Named<TenantTime>[] | null;
   readonly slowest: readonly (Partial<QueryNote> & Omit<QueryNote, 'rows' | 'failure' | 'sql'>)[];
   /** Null for those who may not see data. */
   readonly failed: SlowQueries['slowest'] | null;
@@ -81,24 +90,32 @@ type SlowQueries = {
 
 export const listSlowQueries = declareCommand(
   'list-slow-queries',
-  noInput,
+  z.strictObject({
+    withTimes: z.boolean().default(false).describe('Also the time of databases of each tenant in this month.'),
+  }),
   written<SlowQueries>(),
   readBy(...readers),
   {
     title: 'List slow and failed queries',
     description:
-      'Lists the slowest and the latest failed queries of this process, by tenant. Without access to data: the slowest, failed or not, each once, and no numbers of rows and queries.',
+      'Lists the slowest and the latest failed queries of this process, by tenant. Without access to data: the slowest, failed or not, each once, and no numbers of rows.',
   },
 );
+
+type NamedHistory = Omit<AnswerHistory, 'tenants' | 'dashboards'> & {
+  readonly tenants: readonly Named<TenantFigures>[];
+  readonly dashboards: readonly Named<DashboardFigures>[];
+};
 
 /** How answers ended tells of rows, so it is for those who may see data. */
 export const readAnswerHistory = declareCommand(
   'answer-history',
   z.strictObject({
+    dataAppName: z.string().min(1).max(255).optional().describe('A data app. Left out: all.'),
     clientId: z.string().min(1).max(255).optional().describe('A tenant. Left out: all.'),
     dashboardId: z.string().min(1).max(255).optional().describe('A dashboard of a tenant. Left out: all.'),
   }),
-  written<AnswerHistory>(),
+  written<NamedHistory>(),
   { ...readBy(...readers), reads: 'outcomes' },
   {
     title: 'Read how questions were answered',
@@ -131,33 +148,77 @@ const eachOnce = (notes: readonly QueryNote[]): readonly QueryNote[] => {
   });
 };
 
-const slowQueries = (queries: ReadQueries, by: RunBy) => {
-  const { slowest, failed, finished, clients, since } = queries.read();
+const named = <Of extends { readonly dataAppId: string }>(
+  names: ReadonlyMap<string, string>,
+  { dataAppId, ...rest }: Of,
+): Named<Of> => ({ dataAppName: names.get(dataAppId) ?? null, ...rest });
+
+const timesOf = async ({ times, dataApps }: ProcessParts['use']): Promise<readonly Named<TenantTime>[]> => {
+  const names = await dataApps();
+  return (await times()).map((of) => named(names, of));
+};
+
+const slowQueries = async (
+  { queries, use }: Pick<ProcessParts, 'queries' | 'use'>,
+  { withTimes }: z.output<typeof listSlowQueries.input>,
+  by: RunBy,
+) => {
+  const { slowest, failed, finished, since } = queries.read();
+  const times = withTimes ? await timesOf(use) : null;
   const shown = <Note extends Pick<QueryNote, 'sql'>>({ sql, ...note }: Note) =>
     hasRole(by, textReaders) ? { ...note, sql } : note;
-  if (by.seesData) return { since, clients, slowest: slowest.map(shown), failed: failed.map(shown) };
+  if (by.seesData) return { since, times, slowest: slowest.map(shown), failed: failed.map(shown) };
   return {
     since,
-    clients: clients.map(({ dataAppId, clientId, ms }) => ({ dataAppId, clientId, ms })),
+    times,
     slowest: eachOnce(finished).map(({ rows: _, failure: __, ...note }) => shown(note)),
     failed: null,
+  };
+};
+
+type AskedHistory = z.output<typeof readAnswerHistory.input>;
+
+const historyOf = async (
+  { queries, use }: Pick<ProcessParts, 'queries' | 'use'>,
+  { dataAppName, ...of }: AskedHistory,
+): Promise<NamedHistory> => {
+  const names = await use.dataApps();
+  const dataAppId = dataAppName === undefined ? undefined : [...names].find(([, name]) => name === dataAppName)?.[0];
+  if (dataAppName !== undefined && dataAppId === undefined)
+    throw new Refusal('NOT_FOUND', `There is no data app ${JSON.stringify(dataAppName)}.`);
+  const history = queries.history({ ...of, dataAppId });
+  return {
+    ...history,
+    tenants: history.tenants.map((of) => named(names, of)),
+    dashboards: history.dashboards.map((of) => named(names, of)),
   };
 };
 
 export type ProcessParts = {
   readonly readSystem: ReadSystem;
   readonly queries: ReadQueries;
+  /** What the service has counted. */
+  readonly use: {
+    readonly times: () => Promise<readonly TenantTime[]>;
+    /** The names of data apps by their ids. */
+    readonly dataApps: () => Promise<ReadonlyMap<string, string>>;
+  };
   readonly readSigningKeys: ReadSigningKeys;
 };
 
-export const processCommands = ({ readSystem, queries, readSigningKeys }: ProcessParts): readonly AdminCommand[] => [
+export const processCommands = ({
+  readSystem,
+  queries,
+  use,
+  readSigningKeys,
+}: ProcessParts): readonly AdminCommand[] => [
   adminCommand(readSystemCommand, async (_, { seesData }) => {
     const system = await readSystem();
     return seesData ? system : withoutAnswers(system);
   }),
   adminCommand(listSigningKeys, async () => readSigningKeys()),
-  adminCommand(listSlowQueries, async (_, by) => slowQueries(queries, by)),
-  adminCommand(readAnswerHistory, async (of) => queries.history(of)),
+  adminCommand(listSlowQueries, async (asked, by) => slowQueries({ queries, use }, asked, by)),
+  adminCommand(readAnswerHistory, async (of) => historyOf({ queries, use }, of)),
   adminCommand(readPlan, async ({ id }) => {
     const plan = await queries.plan(id);
     if (plan !== null) return { plan };

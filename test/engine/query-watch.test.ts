@@ -1,4 +1,4 @@
-/** What operators see of queries: numbers for each client, slow and failed ones, and the database's plan without values. */
+/** What operators see of queries: slow and failed ones, answers over time, and the database's plan without values. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/engine/engine.js';
 import { createQueryWatch, type QueryWatch, withoutValues } from '../../src/engine/run/query-watch.js';
@@ -48,27 +48,40 @@ describe('what is remembered', () => {
     expect(await watch.plan(slowest[0]?.id ?? '')).toBeNull();
   });
 
-  it('numbers of each client, and nothing of one that is forgotten', async () => {
+  it('no text of an error, and nothing of a client that is forgotten', async () => {
     const { watch, take } = watchOf();
     await take('a', 3);
     await take('b', 5);
     await expect(take('b', 2, new Error('with the name of a tenant in it'))).rejects.toThrow();
-    watch.asked({ dataAppId: 'app', clientId: 'b' }, 7);
-    expect(watch.read().clients).toEqual(
-      expect.arrayContaining([
-        { dataAppId: 'app', clientId: 'a', questions: 0, queries: 1, rows: 0, ms: 3, failed: 0 },
-        { dataAppId: 'app', clientId: 'b', questions: 1, queries: 2, rows: 7, ms: 7, failed: 1 },
-      ]),
-    );
     expect(JSON.stringify(watch.read())).not.toContain('name of a tenant');
     watch.forget('app', 'b');
-    const { clients, slowest, finished, failed } = watch.read();
-    const left = [clients, slowest, finished, failed].map((all) => all.map(({ clientId }) => clientId));
-    expect(left).toEqual([['a'], ['a'], ['a'], []]);
+    const { slowest, finished, failed } = watch.read();
+    const left = [slowest, finished, failed].map((all) => all.map(({ clientId }) => clientId));
+    expect(left).toEqual([['a'], ['a'], []]);
     watch.forget('other', null);
-    expect(watch.read().clients).toHaveLength(1);
+    expect(watch.read().slowest).toHaveLength(1);
     watch.forget('app', null);
-    expect(watch.read()).toMatchObject({ clients: [], slowest: [], finished: [], failed: [] });
+    expect(watch.read()).toMatchObject({ slowest: [], finished: [], failed: [] });
+  });
+
+  it('tenants and dashboards of one id in two data apps apart', async () => {
+    const watch = createQueryWatch(clock(), timing());
+    const give = (dataAppId: string) =>
+      watch.answer({ dataAppId, clientId: 'a', dashboardId: 'sales', ran: () => true }, async () => 1);
+    await give('app');
+    await give('app');
+    await give('other');
+    const { tenants, dashboards } = watch.history({});
+    expect(tenants.map(({ dataAppId, clientId, answers }) => [dataAppId, clientId, answers])).toEqual([
+      ['app', 'a', 2],
+      ['other', 'a', 1],
+    ]);
+    expect(dashboards.map(({ dataAppId, answers }) => [dataAppId, answers])).toEqual([
+      ['app', 2],
+      ['other', 1],
+    ]);
+    expect(watch.history({ dataAppId: 'other', clientId: 'a' }).steps).toMatchObject([{ answers: 1 }]);
+    expect(watch.history({ dataAppId: 'other', dashboardId: 'costs' }).steps).toEqual([]);
   });
 
   it('how answers were given over time, by tenant and dashboard, and nothing of one that is forgotten', async () => {
@@ -133,7 +146,7 @@ describe('what is remembered', () => {
     const of = { dataAppId: 'app', clientId: 'a', dashboardId: 'd', ran: () => true };
     await expect(watch.answer(of, work, gone.signal)).rejects.toThrow();
     expect(watch.history({}).steps).toEqual([]);
-    expect(watch.read()).toMatchObject({ clients: [], failed: [] });
+    expect(watch.read()).toMatchObject({ slowest: [], failed: [] });
   });
 });
 
@@ -219,8 +232,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     const conditions = [condition('sales.region', { kind: 'oneOf', values: ['secret-north'] })];
     const answer = await engine.query(question(place, mart, 'tenant-a', sales, { conditions }));
     expect(answer.rows).toEqual([{ region: 'secret-north', total: expect.anything() }]);
-    const { slowest, clients } = watch.read();
-    expect(clients).toMatchObject([{ clientId: 'tenant-a', questions: 1, rows: 1, failed: 0 }]);
+    const { slowest } = watch.read();
     expect(slowest.every(({ clientId, rows }) => clientId === 'tenant-a' && rows > 0)).toBe(true);
     const [note] = slowest;
     expect(note?.sql).toMatch(/select/i);
@@ -234,10 +246,9 @@ describe.each(await findKinds())('on %s', (kind) => {
     await engine.query(question(place, mart, 'tenant-b', sales));
     const { batches } = await engine.stream(question(place, mart, 'tenant-b', sales));
     for await (const rows of batches) expect(rows.length).toBeGreaterThan(0);
-    expect(watch.read().clients).toContainEqual(
-      expect.objectContaining({ clientId: 'tenant-b', questions: 2, queries: 1, rows: 1 }),
-    );
+    const tenants = () => watch.history({}).tenants.map(({ clientId, answers }) => [clientId, answers]);
+    expect(tenants()).toContainEqual(['tenant-b', 1]);
     await engine.forgetClient('app', 'tenant-b');
-    expect(watch.read().clients.map(({ clientId }) => clientId)).toEqual(['tenant-a']);
+    expect(tenants().map(([clientId]) => clientId)).toEqual(['tenant-a']);
   });
 });

@@ -139,7 +139,7 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'schedule-resume': fc.record({ id: fc.constant('x') }),
   'read-plan': fc.record({ id: name('queryId') }),
   'read-system': fc.constant({}),
-  'list-slow-queries': fc.constant({}),
+  'list-slow-queries': fc.record({ withTimes: fc.boolean() }, { requiredKeys: [] }),
   'answer-history': fc.constant({}),
   revoke: fc.oneof(
     fc.record({ by: fc.constant('tenant'), tenant: gone, reason }),

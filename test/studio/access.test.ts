@@ -364,11 +364,11 @@ describe('the queries', () => {
 
   test('tell a person without data no outcome: no rows, no failure, no plan, and one list of those that failed or not', async () => {
     const headers = await server.as(personWith(['author'], false, 'blind-author'));
-    const { data } = (await (await ask(headers, 'POST', list)).json()) as { data: object };
+    const { data } = (await (await ask(headers, 'POST', list, '{"withTimes":true}')).json()) as { data: object };
     const note = { id: '1', at: '1970-01-01T00:00:00.000Z', dataAppId: 'app', clientId: 'acme', datasource: 'main' };
     expect(data).toEqual({
       since: '1970-01-01T00:00:00.000Z',
-      clients: [{ dataAppId: 'app', clientId: 'acme', ms: 15 }],
+      times: [{ dataAppName: 'flights', clientId: 'acme', ms: 15 }],
       slowest: [{ ...note, requestId: 'r', ms: 5, sql: 'SELECT 1' }],
       failed: null,
     });
@@ -378,7 +378,9 @@ describe('the queries', () => {
   test('over time are told to nobody without data: how answers ended tells of rows of a tenant', async () => {
     const history = '/studio/commands/answer-history';
     const { data } = (await (await read('support', history)).json()) as { data: object };
-    expect(data).toMatchObject({ tenants: [{ clientId: 'acme', failed: 1 }] });
+    expect(data).toMatchObject({ tenants: [{ dataAppName: 'flights', clientId: 'acme', failed: 1 }] });
+    expect((await read('support', history, '{"dataAppName":"flights"}')).status).toBe(200);
+    expect((await read('support', history, '{"dataAppName":"another"}')).status).toBe(404);
     for (const role of studioRoles) {
       const headers = await server.as(personWith([role], false, `blind-${role}`));
       expect((await ask(headers, 'POST', history)).status).toBe(403);

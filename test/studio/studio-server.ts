@@ -129,14 +129,14 @@ const someQuery: QueryNote = {
   ...{ ms: 5, rows: 1, failure: null, sql: 'SELECT 1' },
 };
 
-const someUse = { dataAppId: 'app', clientId: 'acme', questions: 2, queries: 3, rows: 4, ms: 15, failed: 1 };
+const someTime = { dataAppId: 'app', clientId: 'acme', ms: 15 };
 
 const someFigures = { answers: 4, kept: 3, failed: 1, p50: 5, p95: 9 };
 
 const someHistory: AnswerHistory = {
   ...{ since: new Date(0), stepMinutes: 10, others: 0, dashboards: [] },
   steps: [{ at: new Date(0), ...someFigures }],
-  tenants: [{ clientId: 'acme', freshAt: null, ...someFigures }],
+  tenants: [{ dataAppId: 'app', clientId: 'acme', freshAt: null, ...someFigures }],
 };
 
 /** Its user is named by an address. */
@@ -304,7 +304,6 @@ export const startStudioServer = async (
     queries: {
       read: () => ({
         since: new Date(0),
-        clients: [someUse],
         slowest: [someQuery],
         finished: [someQuery],
         failed: [{ ...someQuery, id: '2' }],
@@ -312,6 +311,7 @@ export const startStudioServer = async (
       plan: async (id) => (id === '1' ? 'Seq Scan' : null),
       history: () => someHistory,
     },
+    use: { times: async () => [someTime], dataApps: async () => new Map([['app', 'flights']]) },
   };
   const schedules = {
     list: async (clientId?: string) => ({

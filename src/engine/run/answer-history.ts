@@ -75,24 +75,27 @@ const count = (cell: Cell, { ms, isKept, isFailed }: Answered, nowMs: number): v
   cell.sizes.set(size, (cell.sizes.get(size) ?? 0) + 1);
 };
 
-/** The cells by a name, those with the most answers first. */
-const grouped = (cells: readonly Cell[], nameOf: (of: NonNullable<Cell['of']>) => string | null) => {
-  const groups = new Map<string | null, Cell[]>();
+/** The cells by a name within a data app, those with the most answers first. */
+const grouped = <Name extends object>(cells: readonly Cell[], nameOf: (of: NonNullable<Cell['of']>) => Name) => {
+  const groups = new Map<string, { readonly name: Name; readonly own: Cell[] }>();
   for (const cell of cells) {
     if (cell.of === null) continue;
     const name = nameOf(cell.of);
-    groups.set(name, [...(groups.get(name) ?? []), cell]);
+    const key = JSON.stringify(name);
+    const group = groups.get(key) ?? { name, own: [] };
+    group.own.push(cell);
+    groups.set(key, group);
   }
-  const all = [...groups].map(([name, own]) => {
+  const all = [...groups.values()].map(({ name, own }) => {
     const sum = addAll(own);
-    return { name, ...figuresOf(sum), freshAt: sum.freshAtMs === 0 ? null : new Date(sum.freshAtMs) };
+    return { ...name, ...figuresOf(sum), freshAt: sum.freshAtMs === 0 ? null : new Date(sum.freshAtMs) };
   });
   return all.toSorted((one, other) => other.answers - one.answers).slice(0, mostListed);
 };
 
-const isOf = ({ of }: Cell, { clientId, dashboardId }: AnswersOf): boolean => {
-  if (clientId === undefined && dashboardId === undefined) return true;
-  if (of === null) return false;
+const isOf = ({ of }: Cell, { dataAppId, clientId, dashboardId }: AnswersOf): boolean => {
+  if (dataAppId === undefined && clientId === undefined && dashboardId === undefined) return true;
+  if (of === null || (dataAppId ?? of.dataAppId) !== of.dataAppId) return false;
   return (clientId ?? of.clientId) === of.clientId && (dashboardId ?? of.dashboardId) === of.dashboardId;
 };
 
@@ -106,11 +109,8 @@ const readAll = (kept: readonly Step[], of: AnswersOf): Omit<AnswerHistory, 'sin
     steps: ofStep
       .filter(({ cells }) => cells.length > 0)
       .map(({ startMs, cells }) => ({ at: new Date(startMs), ...figuresOf(addAll(cells)) })),
-    tenants: grouped(all, ({ clientId }) => clientId).map(({ name, ...rest }) => ({ clientId: name, ...rest })),
-    dashboards: grouped(all, ({ dashboardId }) => dashboardId).map(({ name, ...rest }) => ({
-      dashboardId: name,
-      ...rest,
-    })),
+    tenants: grouped(all, ({ dataAppId, clientId }) => ({ dataAppId, clientId })),
+    dashboards: grouped(all, ({ dataAppId, dashboardId }) => ({ dataAppId, dashboardId })),
     others: addAll(all.filter((cell) => cell.of === null)).answers,
   };
 };

@@ -1,9 +1,9 @@
 /**
- * Remembers what queries took, for operators: numbers for each client, the slowest and the failed ones of a day. In the
- * memory of this process, and bounded. Statements are shown without their values.
+ * Remembers what queries took, for operators: the slowest and the failed ones of a day, and how questions were answered. In
+ * the memory of this process, and bounded. Statements are shown without their values. The use of tenants is counted elsewhere.
  */
 import type { Clock } from '../../model/ports.js';
-import type { ClientUse, QueryNote, ReadQueries } from '../../model/query/watch.js';
+import type { QueryNote, ReadQueries } from '../../model/query/watch.js';
 import { Refusal } from '../../model/refusal.js';
 import { systemTiming, type Timing } from '../../platform/work/time.js';
 import { createAnswerHistory } from './answer-history.js';
@@ -24,8 +24,6 @@ type Owner = Pick<Watched, 'dataAppId' | 'clientId'>;
 type Answering = Owner & { readonly dashboardId: string | null; readonly ran: () => boolean };
 
 export type QueryWatch = ReadQueries & {
-  /** Counts a question, wherever its rows came from. */
-  readonly asked: (owner: Owner, rows: number) => void;
   /**
    * Runs the work that answers a question, and notes how long its reader waited. `ran` tells afterwards whether it cost a
    * query of its own. What its caller gave up is not noted.
@@ -42,14 +40,9 @@ export type QueryWatch = ReadQueries & {
 };
 
 const mostNotes = 100;
-const mostClients = 10_000;
 const dayMs = 86_400_000;
 
 type Kept = { readonly note: QueryNote; readonly of: Watched; readonly atMs: number };
-type Count = { -readonly [Key in 'questions' | 'queries' | 'rows' | 'ms' | 'failed']: number };
-
-const keyOf = ({ dataAppId, clientId }: Owner): string => JSON.stringify([dataAppId, clientId]);
-
 const reasonOf = (error: unknown): string => (error instanceof Refusal ? (error.reason ?? error.code) : 'UNEXPECTED');
 
 /** The first hundred of the last day. */
@@ -72,29 +65,8 @@ const createNotes = (order: (a: Kept, b: Kept) => number) => {
   };
 };
 
-const createCounts = () => {
-  const counts = new Map<string, Count & Owner>();
-  return {
-    of: ({ dataAppId, clientId }: Owner): Count => {
-      const key = keyOf({ dataAppId, clientId });
-      const count = counts.get(key) ?? { dataAppId, clientId, questions: 0, queries: 0, rows: 0, ms: 0, failed: 0 };
-      // The client that asked last is the last; the first ones are forgotten.
-      counts.delete(key);
-      counts.set(key, count);
-      const [first] = counts.keys();
-      if (counts.size > mostClients && first !== undefined) counts.delete(first);
-      return count;
-    },
-    read: (): readonly ClientUse[] => [...counts.values()].map((count) => ({ ...count })),
-    forget: (isMeant: (owner: Owner) => boolean): void => {
-      for (const [key, owner] of counts.entries()) if (isMeant(owner)) counts.delete(key);
-    },
-  };
-};
-
 /** The slowest and the failed queries, and how one is added. */
 const createBook = (clock: Clock, timing: Timing) => {
-  const counts = createCounts();
   const slowest = createNotes((a, b) => b.note.ms - a.note.ms);
   const finished = createNotes((a, b) => b.note.ms - a.note.ms);
   const failed = createNotes((a, b) => b.atMs - a.atMs);
@@ -107,35 +79,26 @@ const createBook = (clock: Clock, timing: Timing) => {
     const kept = { note, of, atMs: at.getTime() };
     (failure === null ? slowest : failed).add(kept);
     finished.add(kept);
-    const count = counts.of(of);
-    count.queries += 1;
-    count.ms += ms;
-    if (failure !== null) count.failed += 1;
   };
-  return { counts, slowest, finished, failed, add };
+  return { slowest, finished, failed, add };
 };
 
 export const createQueryWatch = (clock: Clock, timing: Timing = systemTiming): QueryWatch => {
   const since = clock.now();
-  const { counts, slowest, finished, failed, add } = createBook(clock, timing);
+  const { slowest, finished, failed, add } = createBook(clock, timing);
   const answers = createAnswerHistory(clock);
   const read = (notes: typeof slowest): readonly Kept[] => notes.read(clock.now().getTime());
   return {
     read: () => {
       const notes = (of: typeof slowest) => read(of).map(({ note }) => note);
       return {
-        ...{ since, clients: counts.read() },
+        since,
         ...{ slowest: notes(slowest), finished: notes(finished), failed: notes(failed) },
       };
     },
     plan: async (id) => {
       const found = [...read(slowest), ...read(failed)].find(({ note }) => note.id === id);
       return found === undefined ? null : found.of.explain();
-    },
-    asked: (owner, rows) => {
-      const count = counts.of(owner);
-      count.questions += 1;
-      count.rows += rows;
     },
     history: answers.read,
     answer: async ({ ran, ...of }, work, signal) => {
@@ -165,7 +128,7 @@ export const createQueryWatch = (clock: Clock, timing: Timing = systemTiming): Q
     forget: (dataAppId, clientId) => {
       const isMeant = (owner: Owner) =>
         owner.dataAppId === dataAppId && (clientId === null || owner.clientId === clientId);
-      for (const part of [counts, slowest, finished, failed, answers]) part.forget(isMeant);
+      for (const part of [slowest, finished, failed, answers]) part.forget(isMeant);
     },
   };
 };

@@ -13,7 +13,7 @@ import type { Capabilities } from './capabilities.js';
 /** Counts a token that was given to a user. */
 export type CountLogin = (of: { readonly clientId: string; readonly userIdentifier: string | null }) => void;
 
-export type LoginReports = {
+type LoginReports = {
   readonly count: CountLogin;
   /** Tells what was counted. Never rejects, and must not be called while it runs. */
   readonly write: () => Promise<void>;

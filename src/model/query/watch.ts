@@ -1,20 +1,5 @@
 /** What queries took, as an operator sees it. */
 
-/** Numbers of one client of a data app since the process started. */
-export type ClientUse = {
-  readonly dataAppId: string;
-  /** Null: a data app without tenants. */
-  readonly clientId: string | null;
-  /** Answered questions, wherever their rows came from. */
-  readonly questions: number;
-  /** Queries that a database ran. */
-  readonly queries: number;
-  readonly rows: number;
-  /** Time of the databases, in milliseconds. */
-  readonly ms: number;
-  readonly failed: number;
-};
-
 /** One query that a database ran. */
 export type QueryNote = {
   readonly id: string;
@@ -34,7 +19,6 @@ export type QueryNote = {
 
 export type WatchedQueries = {
   readonly since: Date;
-  readonly clients: readonly ClientUse[];
   /** The slowest of the last day, the slowest first. */
   readonly slowest: readonly QueryNote[];
   /** The slowest of the last day, answered or failed. */
@@ -55,11 +39,24 @@ export type AnswerFigures = {
 };
 
 /** `freshAt`: when rows were last read from the database. Null: never in this time. */
-export type TenantFigures = AnswerFigures & { readonly clientId: string | null; readonly freshAt: Date | null };
-export type DashboardFigures = AnswerFigures & { readonly dashboardId: string | null; readonly freshAt: Date | null };
+export type TenantFigures = AnswerFigures & {
+  readonly dataAppId: string;
+  /** Null: a data app without tenants. */
+  readonly clientId: string | null;
+  readonly freshAt: Date | null;
+};
+export type DashboardFigures = AnswerFigures & {
+  readonly dataAppId: string;
+  readonly dashboardId: string | null;
+  readonly freshAt: Date | null;
+};
 
-/** Narrows the answers to one tenant, one dashboard, or both. */
-export type AnswersOf = { readonly clientId?: string | undefined; readonly dashboardId?: string | undefined };
+/** Narrows the answers to all that is given. Tenants and dashboards of one id in two data apps are two. */
+export type AnswersOf = {
+  readonly dataAppId?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly dashboardId?: string | undefined;
+};
 
 export type AnswerHistory = {
   /** When this process started to count, or a day ago. */

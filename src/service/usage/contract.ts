@@ -165,7 +165,7 @@ export const reportLogins = operation({
     logins: z.array(login).min(1).max(mostReportedLogins),
   }),
   output: z.object({ data: z.object({}), error: noError }),
-  encode: (_: void) => ({ data: {}, error: null }),
+  encode: (_: undefined) => ({ data: {}, error: null }),
   errors: { AUTHENTICATION_ERROR: 401 },
   bindings: [{ method: 'POST', path: '/api/v2/usage/logins', from: 'body' }],
   example: {

@@ -12,7 +12,7 @@ type Deps = {
   readonly digest: Digest;
 };
 
-export type ReportedLogins = {
+type ReportedLogins = {
   readonly writer: string;
   readonly number: number;
   readonly logins: readonly {
@@ -28,7 +28,7 @@ const hourMs = 3_600_000;
 /** The data app is that of the key. A clock that is ahead counts for this hour. */
 export const reportLogins =
   ({ store, clock, tag, digest }: Deps) =>
-  async ({ dataAppId }: ApiKeyCaller, { writer, number, logins }: ReportedLogins): Promise<void> => {
+  async ({ dataAppId }: ApiKeyCaller, { writer, number, logins }: ReportedLogins): Promise<undefined> => {
     const nowMs = clock.now().getTime();
     const sumOf = async ({ at, clientId, userIdentifier, count }: ReportedLogins['logins'][number]) => {
       const atMs = Math.min(Date.parse(at), nowMs);
@@ -40,4 +40,5 @@ export const reportLogins =
     // Of its own data app: no key can take a number of another one's writer.
     const own = digest(JSON.stringify(['logins', dataAppId, writer])).slice(0, 32);
     await store.usage.add({ writer: own, number, sums });
+    return undefined;
   };

@@ -25,7 +25,7 @@ import '../parts/answer-charts.js';
 
 type Queries = Answer<'list-slow-queries'>;
 type Note = Queries['slowest'][number];
-export type TenantUse = Omit<Queries['clients'][number], 'dataAppId'>;
+export type TenantTime = NonNullable<Queries['times']>[number];
 
 const noTenant = 'no tenant';
 const noDashboard = 'no dashboard';
@@ -57,18 +57,17 @@ type Data = Queries & {
   /** Null on the other views. */
   readonly running: Running | null;
 };
-type Row = TenantUse & Tenant['usage'];
+type Row = TenantTime & Tenant['usage'];
 
-const useless = { questions: 0, queries: 0, rows: 0, ms: 0, failed: 0 };
-
-/** The numbers of each tenant that has some, of queries and of tokens. */
-const rowsOf = ({ clients, tenants }: Data): readonly Row[] => {
+/** The time of each tenant that has some, and its tokens. */
+const rowsOf = ({ times: counted, tenants }: Data): readonly Row[] => {
+  const times = counted ?? [];
   const minted = new Map(tenants.flatMap(({ clientId, usage }) => (clientId === null ? [] : [[clientId, usage]])));
-  const asked = new Set(clients.map(({ clientId }) => clientId));
+  const asked = new Set(times.map(({ clientId }) => clientId));
   const silent = [...minted].filter(([clientId, { mints }]) => mints > 0 && !asked.has(clientId));
   return [
-    ...clients.map((use) => ({ ...use, ...(minted.get(use.clientId ?? '') ?? neverMinted) })),
-    ...silent.map(([clientId, usage]) => ({ clientId, ...useless, ...usage })),
+    ...times.map((use) => ({ ...use, ...(minted.get(use.clientId ?? '') ?? neverMinted) })),
+    ...silent.map(([clientId, usage]) => ({ clientId, dataAppName: null, ms: 0, ...usage })),
   ].toSorted((a, b) => b.ms - a.ms);
 };
 
@@ -78,14 +77,11 @@ class QueriesScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const view = this.#shown;
     const { query } = this.place;
-    const [clientId, dashboardId] = [query.get('tenant') ?? undefined, query.get('dashboard') ?? undefined];
-    const of = {
-      ...(clientId === undefined ? {} : { clientId }),
-      ...(dashboardId === undefined ? {} : { dashboardId }),
-    };
+    const asked = { dataAppName: query.get('app'), clientId: query.get('tenant'), dashboardId: query.get('dashboard') };
+    const of = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
     const { seesData } = this.api.session.person;
     const [queries, running, tenants, history, use] = await Promise.all([
-      this.api.command('list-slow-queries', {}, signal),
+      this.api.command('list-slow-queries', { withTimes: view === 'tenants' && !seesData }, signal),
       view === 'running' ? this.#readRunning(signal) : null,
       view === 'tenants' && !seesData ? listTenants(this.api, signal) : [],
       view === undefined ? this.api.command('answer-history', of, signal) : null,
@@ -117,7 +113,7 @@ class QueriesScreen extends Screen<Data> {
     const months = latestMonths(new Date());
     const month = months.find((one) => one === asked) ?? months[0] ?? '';
     const [tenants, days] = await Promise.all([
-      this.api.call('readUsage', { ...monthOf(month), by: 'tenant' }, signal),
+      this.api.call('readUsage', { ...monthOf(month), by: 'dataApp,tenant' }, signal),
       this.api.call('readUsage', { ...monthOf(month), step: 'day' }, signal),
     ]);
     return { month, tenants: tenants.data, days: days.data };
@@ -131,14 +127,14 @@ class QueriesScreen extends Screen<Data> {
   protected override needsLoad(before: QueriesScreen['place'] | undefined): boolean {
     const isOther = (name: string): boolean => before?.query.get(name) !== this.place.query.get(name);
     if (this.#shown === 'tenants') return super.needsLoad(before) || isOther('month');
-    return super.needsLoad(before) || (this.#shown === undefined && (isOther('tenant') || isOther('dashboard')));
+    return super.needsLoad(before) || (this.#shown === undefined && ['app', 'tenant', 'dashboard'].some(isOther));
   }
 
   protected override content(queries: Data): TemplateResult {
     const view = this.#shown;
     const own = views.filter(({ path }) => path !== undefined || this.api.session.person.seesData);
     return html`<div class="head"><h1>Queries</h1>
-        <p>${sourceWords(queries)}</p>
+        <p>${sourceWords(queries, view)}</p>
         <span class="gap"></span>
         <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
       <nav class="tabs" aria-label="Queries">
@@ -205,11 +201,16 @@ class QueriesScreen extends Screen<Data> {
     const dashboards = history.dashboards.map((of) => ({ ...of, name: of.dashboardId ?? noDashboard }));
     const chosen = (name: string): string => query.get(name) ?? '';
     const choices = (all: readonly (readonly [string | null, string])[], name: string) => {
-      const known = all.filter((one): one is readonly [string, string] => one[0] !== null);
-      const own = known.some(([value]) => value === chosen(name)) ? [] : [[chosen(name), chosen(name)] as const];
-      return [['', 'All'] as const, ...known, ...own.filter(([value]) => value !== '')];
+      const known = new Map(all.filter((one): one is readonly [string, string] => one[0] !== null));
+      if (chosen(name) !== '' && !known.has(chosen(name))) known.set(chosen(name), chosen(name));
+      return [['', 'All'] as const, ...known];
     };
+    const dataApps = choices(
+      [...history.tenants, ...history.dashboards].map(({ dataAppName }) => [dataAppName, dataAppName ?? '']),
+      'app',
+    );
     return html`<div class="toolbar narrowing">
+        ${dataApps.length > 2 ? addressChoice('app', 'Data app', dataApps, chosen('app')) : nothing}
         ${addressChoice(
           'tenant',
           'Tenant',
@@ -304,9 +305,10 @@ class QueriesScreen extends Screen<Data> {
   }
 }
 
-const sourceWords = ({ running, use, since }: Data): TemplateResult | string => {
+const sourceWords = ({ running, use, since }: Data, view: string | undefined): TemplateResult | string => {
   if (running !== null) return 'Of all processes, a second old at most.';
   if (use !== null) return 'As all processes counted it, in hours of UTC.';
+  if (view === 'tenants') return 'The time of databases in this month, as all processes counted it.';
   return html`As the process counted it that answers this page, since it started at ${when(since)} (${timeZone}), for a day at most.`;
 };
 
@@ -394,6 +396,7 @@ const figures: readonly Column<FigureRow>[] = [
 
 const tenantFigures: readonly Column<AnswerHistory['tenants'][number]>[] = [
   { title: 'Tenant', of: tenantOf, text: tenantTextOf },
+  { title: 'Data app', of: ({ dataAppName }) => dataAppName ?? '' },
   ...figures,
 ];
 
@@ -403,6 +406,7 @@ const dashboardFigures: readonly Column<AnswerHistory['dashboards'][number]>[] =
     of: ({ dashboardId }) => (dashboardId === null ? noDashboard : html`<code>${dashboardId}</code>`),
     text: ({ dashboardId }) => dashboardId ?? noDashboard,
   },
+  { title: 'Data app', of: ({ dataAppName }) => dataAppName ?? '' },
   ...figures,
 ];
 
@@ -417,12 +421,20 @@ const counted = (title: string, of: (row: UsageRow) => number): Column<UsageRow>
 
 const isErased = (clientId: string | null): boolean => clientId?.startsWith('erased:') === true;
 
+type OfTenant = { readonly clientId?: string | null | undefined };
+type OfDataApp = { readonly dataAppName?: string | null | undefined };
+
+const tenantColumn: Column<OfTenant> = {
+  title: 'Tenant',
+  of: ({ clientId = null }) => (isErased(clientId) ? 'erased tenant' : tenantOf({ clientId })),
+  text: ({ clientId = null }) => (isErased(clientId) ? 'erased tenant' : tenantTextOf({ clientId })),
+};
+
+const dataAppColumn: Column<OfDataApp> = { title: 'Data app', of: ({ dataAppName }) => dataAppName ?? '' };
+
 const usedColumns: readonly Column<UsageRow>[] = [
-  {
-    title: 'Tenant',
-    of: ({ clientId = null }) => (isErased(clientId) ? 'erased tenant' : tenantOf({ clientId })),
-    text: ({ clientId = null }) => (isErased(clientId) ? 'erased tenant' : tenantTextOf({ clientId })),
-  },
+  tenantColumn,
+  dataAppColumn,
   counted('Users', ({ users }) => users),
   counted('Logins', ({ logins }) => logins),
   counted('Tokens', ({ mints }) => mints),
@@ -433,15 +445,13 @@ const usedColumns: readonly Column<UsageRow>[] = [
   counted('Files', ({ exports }) => exports),
   counted('Mails', ({ mails }) => mails),
   counted('Model tokens', ({ modelTokens }) => modelTokens),
+  counted('Warm-up queries', ({ warmUpQueries }) => warmUpQueries),
 ];
 
 const useColumns: readonly Column<Row>[] = [
-  { title: 'Tenant', of: tenantOf, text: tenantTextOf },
-  { title: 'Questions', of: ({ questions }) => whole(questions), isNumber: true },
-  { title: 'Rows', of: ({ rows }) => whole(rows), isNumber: true },
-  { title: 'Queries', of: ({ queries }) => whole(queries), isNumber: true },
+  tenantColumn,
+  dataAppColumn,
   { title: 'Time', of: ({ ms }) => inSeconds(ms), isNumber: true },
-  { title: 'Failed', of: ({ failed }) => whole(failed), isNumber: true },
   { title: 'Tokens, ever', of: ({ mints }) => whole(mints), isNumber: true },
   timeColumn('Last login', ({ lastMintAt }) => lastMintAt, 'none'),
 ];

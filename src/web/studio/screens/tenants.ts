@@ -7,11 +7,11 @@ import { Screen } from '../base/screen.js';
 import { tenantLabel, tenantLink, tenantText } from '../base/tenant-names.js';
 import { type Copy, type Erasure, type ErasureReport, listTenants, type Tenant } from '../base/tenants.js';
 import { latestMonths, monthOf, type UsageRow } from '../base/usage.js';
-import type { TenantUse } from './queries.js';
+import type { TenantTime } from './queries.js';
 
 type Data = {
   readonly tenants: readonly Tenant[];
-  readonly use: readonly TenantUse[];
+  readonly use: readonly TenantTime[];
   /** What one tenant used this month. Null: nothing, or this person may see no data. */
   readonly month: UsageRow | null;
   /** Of the tenant that the address names, if it is listed no more. */
@@ -38,15 +38,16 @@ const filters: readonly Filter<Tenant>[] = [
 class TenantsScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [id] = this.place.rest;
-    const [tenants, { clients }, month] = await Promise.all([
+    const { seesData } = this.api.session.person;
+    const [tenants, { times }, month] = await Promise.all([
       listTenants(this.api, signal),
-      this.api.command('list-slow-queries', {}, signal),
-      id === undefined || !this.api.session.person.seesData ? null : this.#readUse(id, signal),
+      this.api.command('list-slow-queries', { withTimes: id !== undefined && !seesData }, signal),
+      id === undefined || !seesData ? null : this.#readUse(id, signal),
     ]);
     const isListed = id === undefined || tenants.some(({ clientId }) => clientId === id);
     const mayRead = hasRole(this.api.session, 'support', 'auditor');
     const erasure = isListed || !mayRead ? null : await this.api.command('erasure-report', { clientId: id }, signal);
-    return { tenants, use: clients, month, erasure };
+    return { tenants, use: times ?? [], month, erasure };
   }
 
   /** What the tenant used this month. */
@@ -98,7 +99,7 @@ class TenantsScreen extends Screen<Data> {
     timeColumn('Since', ({ createdAt }) => createdAt),
   ];
 
-  #one(tenant: Tenant, use: readonly TenantUse[], month: UsageRow | null): TemplateResult {
+  #one(tenant: Tenant, use: readonly TenantTime[], month: UsageRow | null): TemplateResult {
     return html`<div class="head">
         <h1>${tenant.clientId === null ? erasedName(tenant) : tenantLabel(tenant.clientId)}</h1>
         ${stateBadge(tenant)}
@@ -193,8 +194,8 @@ const monthlyUse = (month: UsageRow | null): TemplateResult => {
   </section>`;
 };
 
-/** For those who may see no data: tokens of all time from the audit, and the time of databases in this process. */
-const usageOf = ({ clientId, usage }: Tenant, use: readonly TenantUse[]): TemplateResult => {
+/** For those who may see no data: tokens of all time from the audit, and the time of databases in this month. */
+const usageOf = ({ clientId, usage }: Tenant, use: readonly TenantTime[]): TemplateResult => {
   const ms = use.filter((one) => clientId !== null && one.clientId === clientId).reduce((sum, one) => sum + one.ms, 0);
   const facts: readonly (readonly [string, TemplateResult | string])[] = [
     ['Tokens', usage.mints.toLocaleString()],
@@ -202,7 +203,7 @@ const usageOf = ({ clientId, usage }: Tenant, use: readonly TenantUse[]): Templa
     ['Time of databases', `${(ms / 1000).toLocaleString(undefined, { maximumFractionDigits: 2 })} s`],
   ];
   return html`<section class="card"><h2>Usage</h2>
-    <p class="soft">Users with equal rights share a token, so a login that finds one is not counted. The time is that of this process since its start.</p>
+    <p class="soft">Users with equal rights share a token, so a login that finds one is not counted. The time is that of this month.</p>
     <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
   </section>`;
 };
