@@ -165,13 +165,25 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { failed: ready, fixOf } = readiness;
   const pages = { service: api, log, meters, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
-  await resources.add(startUsageSending({ channel: config.usageChannel, service, clock: metadata.commonClock, log }));
-  await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
+  await startLasting(config, { service, clock: metadata.commonClock, engine, prepare, log }, resources);
   const shown = [demoHost, ...routers].filter((one) => one !== null);
   const steps = { mcp, gateway: gateway?.router ?? null, routers: shown };
   const handle = createApp({ ...pages, assets, doors, ...steps });
   const manage = createManagementApp({ ...pages, routers: gateway === null ? [] : [gateway.router.admin] });
   return { handle, manage, studioLink, close: resources.closeAll };
+};
+
+type LastingParts = Pick<Parameters<typeof startUsageSending>[0], 'service' | 'clock' | 'log'> &
+  Omit<Parameters<typeof startBackground>[0], 'store' | 'log'> & { readonly service: Service | null };
+
+/** What goes on for as long as the process runs. */
+const startLasting = async (
+  { usageChannel: channel }: Config,
+  { service, clock, engine, prepare, log }: LastingParts,
+  resources: Resources,
+): Promise<void> => {
+  await resources.add(startUsageSending({ channel, service, clock, log }));
+  await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
 };
 
 type BaseParts = {

@@ -15,6 +15,7 @@ import { type Backing, openTestDatabase, type TestDatabase } from '../suites/met
 import { isPostgresThere } from '../suites/postgres.js';
 import { openReceiver, type Receiver } from '../suites/receiver.js';
 import { testSealer } from '../suites/sealer.js';
+import { noDays, sweepKind } from '../suites/sweep.js';
 
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const backings: readonly Backing[] = (await isPostgresThere()) ? ['pglite', 'postgres'] : ['pglite'];
@@ -49,7 +50,7 @@ describe.each(backings)('on %s', (backing) => {
   afterEach(() => database.close());
 
   const channelOf = (fields: Partial<Channel> = {}): Channel => ({
-    ...{ name: 'billing', kind: 'webhook', url: receiver.url, secret, allowsPrivate: false },
+    ...{ name: 'billing', kind: 'webhook', url: receiver.url, secrets: [secret], allowsPrivate: false },
     ...fields,
   });
   const realPost = createPost({ clock, timeoutMs: 5_000 });
@@ -305,7 +306,8 @@ describe.each(backings)('on %s', (backing) => {
     at('06:20');
     await senderOf().begin();
     await use(sumOf('03:00'), sumOf('06:00', { mints: 6 }), sumOf('09:00', { mints: 9 }));
-    await store.usage.age({ days: new Date('2024-02-01'), end: new Date('2023-01-01') });
+    const times = { ...noDays, usageDays: 365, hourDays: 1 };
+    await sweepKind(store.retention.of(times), 'usage', new Date('2024-02-02'));
     at('11:00');
     await sendAll();
     expect(told().filter(([, isLate]) => isLate === false)).toEqual([

@@ -14,6 +14,8 @@ import { noDays, sweepKind } from '../suites/sweep.js';
 const dayMs = 86_400_000;
 const backings: readonly Backing[] = (await isPostgresThere()) ? ['pglite', 'postgres'] : ['pglite'];
 const nothing = {
+  warmUpQueries: 0,
+  warmUpMs: 0,
   ...{ logins: 0, mints: 0, sourceQueries: 0, keptAnswers: 0, failedAnswers: 0, rows: 0, ms: 0 },
   ...{ exports: 0, mails: 0, modelTokens: 0 },
 };

@@ -10,7 +10,6 @@ import { createUsageBatches, type UsageCell } from '../../model/usage-batches.js
 import type { Store } from '../store/store.js';
 import type { UsageSum } from '../store/usage.js';
 
-
 type Deps = {
   readonly store: Pick<Store, 'usage'>;
   readonly clock: Clock;
