@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { rollupSources } from '../../src/engine/rollups/sources.js';
 import { findKinds } from '../engine/test-databases.js';
 import { countOfCases } from './count.js';
 import { aRollupCase, createRollupStage, createRollupTally, judgeRollups, someRows } from './rollups.js';
@@ -12,7 +13,7 @@ const seed = Number(process.env.ISOLATION_SEED ?? 20_261_122);
 const wanted = process.env.ISOLATION_KINDS?.split(',');
 /** The databases of which rollups are built. */
 const kinds = (await findKinds())
-  .filter((kind) => kind === 'DUCKDB' || kind === 'POSTGRES')
+  .filter((kind) => kind in rollupSources)
   .filter((kind) => wanted === undefined || wanted.includes(kind));
 /** True for mutants: only the failure matters, so the case is not shrunk. */
 const isShort = process.env.ISOLATION_SHRINK === '0';

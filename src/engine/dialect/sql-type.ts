@@ -1,4 +1,4 @@
-import type { Datatype, ValueKind } from '../../model/datamart/datatypes.js';
+import { columnKind, type Datatype, type NamedType, type ValueKind } from '../../model/datamart/datatypes.js';
 
 /** A column's type, as far as binding and checking values need it. Each database's catalog is translated into these. */
 export type SqlType = Datatype & {
@@ -45,6 +45,10 @@ export const floatType: SqlType = { kind: 'float', cast: 'DOUBLE' };
 
 /** An unknown type. Its columns cannot be compared with values. */
 export const otherType: SqlType = { kind: 'other', cast: '' };
+
+/** The type as the datamart's column has it: numbers of a `tinyint(1)` that it declares booleans. */
+export const declaredType = (type: SqlType, column: NamedType): SqlType =>
+  type.mayBeBoolean === true && columnKind(column) === 'boolean' ? { kind: 'boolean', cast: 'BOOLEAN' } : type;
 
 /** Width and scale of `DECIMAL(10,2)`; undefined for another cast. */
 export const decimalOfCast = (cast: string): { readonly width: number; readonly scale: number } | undefined => {

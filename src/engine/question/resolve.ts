@@ -2,7 +2,6 @@ import { heldConditions, ownTables } from '../../model/dashboard/mapped-columns.
 import type { ConditionTree, VisualDefinition } from '../../model/dashboard/metric.js';
 import type { ColumnRef, Datamart, TableRef } from '../../model/datamart/datamart.js';
 import { findColumn, findTable, qualifiedName, sameTable, tableKey } from '../../model/datamart/datamart.js';
-import { columnKind } from '../../model/datamart/datatypes.js';
 import { findTimezone } from '../../model/filter/date-range.js';
 import type { Condition } from '../../model/filter/filter.js';
 import type { MetricQuestion } from '../../model/query/engine.js';
@@ -11,6 +10,7 @@ import { type Custom, noCustom } from '../custom/read-custom.js';
 import { type Catalog, columnName, columnsOf, typeOf } from '../dialect/catalog.js';
 import type { Column } from '../dialect/dialect.js';
 import { refuseQuery, withoutNames } from '../dialect/refuse.js';
+import { declaredType } from '../dialect/sql-type.js';
 import type { Having, PageOfRows } from '../plan/plan.js';
 import { type BoundPredicate, bindPredicate } from '../plan/values.js';
 import { storedDatamart, storedName } from '../scope/column-rules.js';
@@ -229,9 +229,8 @@ const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zon
       'column-not-in-datasource',
     );
   }
-  const isBoolean = type.mayBeBoolean === true && columnKind(column) === 'boolean';
-  if (isBoolean) return { ref, type: { kind: 'boolean', cast: 'BOOLEAN' }, zone: null };
-  return { ref, type, zone: localZone(type.kind, column.isApplyTimezone, zone) };
+  const declared = declaredType(type, column);
+  return { ref, type: declared, zone: localZone(declared.kind, column.isApplyTimezone, zone) };
 };
 
 /**

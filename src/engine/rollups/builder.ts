@@ -38,6 +38,7 @@ import { Unkept } from './cells.js';
 import { type Layout, layoutOf, refuseRollup } from './layout.js';
 import { type FileLimits, withConnection, writeFileOf } from './partition-file.js';
 import { nextStart, partitionPlan, periodsPlan, type Span, startOf } from './source-plan.js';
+import { rollupSources } from './sources.js';
 
 /** Nobody: where the database has row-level security, it shows no row. Such tables are refused before. */
 const nobody: TenantScope = { kind: 'untenanted' };
@@ -59,27 +60,22 @@ const hourMs = 3_600_000;
 /** More files than these make each question slow. */
 const greatestPartitions = 2000;
 
-const secured = `SELECT c.relkind::text, pg_catalog.row_security_active(c.oid)
-FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = CAST($1 AS text) AND c.relname = CAST($2 AS text)`;
-
 /** Throws where the datasource decides over rows by itself, since a file would not ask it. */
 const assertOpenRows = async (
   database: Database,
-  { datasource, rollup: { name, from } }: RollupPlace,
+  { datasource: { datasourceType }, rollup: { name, from } }: RollupPlace,
   running: Running,
 ): Promise<void> => {
-  if (datasource.datasourceType === 'DUCKDB') return;
   const named = `Rollup ${JSON.stringify(name)}`;
-  if (datasource.datasourceType !== 'POSTGRES')
-    refuseRollup(`${named}: rollups are built of PostgreSQL and DuckDB; ${datasource.datasourceType} answers itself.`);
-  const statement = { sql: secured, parameters: [from.schemaName, from.tableName] };
-  const { rows } = await database.run(statement, nobody, running);
-  const [kind, isSecured] = rows[0] ?? [];
-  if (kind !== 'r' && kind !== 'p')
-    refuseRollup(`${named}: ${from.tableName} is a view or a foreign table, and may choose rows by itself.`);
-  if (isSecured !== false)
-    refuseRollup(`${named}: ${from.tableName} has row-level security for this user, which a file would not have.`);
+  const source =
+    rollupSources[datasourceType] ??
+    refuseRollup(
+      `${named}: rollups are built of ${Object.keys(rollupSources).join(', ')}; ${datasourceType} answers itself.`,
+    );
+  if (source.openness === undefined) return;
+  const { rows } = await database.run(source.openness.statement(from), nobody, running);
+  const fault = source.openness.faultOf(rows[0] ?? []);
+  if (fault !== undefined) refuseRollup(`${named}: ${from.tableName} ${fault}.`);
 };
 
 /** As `assertOpenRows`, and takes the files of the folder out of force where it throws. */

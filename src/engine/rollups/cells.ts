@@ -25,9 +25,10 @@ export const keptText = (cell: Cell, column: RollupColumn): string | null => {
     case 'integer':
       return asKept(/^-?[0-9]+$/.test(String(text)), String(text), column);
     case 'decimal': {
-      const [, fraction = ''] = /^-?[0-9]+(?:\.([0-9]+?)0*)?$/.exec(String(text)) ?? [];
-      const isNumber = /^-?[0-9]+(\.[0-9]+)?$/.test(String(text));
-      return asKept(isNumber && fraction.length <= (decimalOfCast(column.type.cast)?.scale ?? 0), String(text), column);
+      const [, whole, fraction = ''] = /^-?0*([0-9]+)(?:\.([0-9]+?)0*)?$/.exec(String(text)) ?? [];
+      const { width, scale } = decimalOfCast(column.type.cast) ?? { width: 0, scale: 0 };
+      const isHeld = whole !== undefined && whole.length <= width - scale && fraction.length <= scale;
+      return asKept(isHeld, String(text), column);
     }
     case 'date':
     case 'timestamp': {
@@ -35,7 +36,8 @@ export const keptText = (cell: Cell, column: RollupColumn): string | null => {
       return asKept(typeof text === 'string' && (isInfinite || datePattern.test(text)), String(text), column);
     }
     case 'boolean':
-      return asKept(typeof cell === 'boolean', String(cell), column);
+      // MySQL answers 1 for true.
+      return asKept(typeof cell === 'boolean' || cell === 0 || cell === 1, String(cell === true || cell === 1), column);
     default:
       // A text with NUL would end there.
       return asKept(typeof text === 'string' && !text.includes('\0'), String(text), column);

@@ -11,7 +11,8 @@ import { Refusal } from '../../model/refusal.js';
 import { type Catalog, columnsOf, createCatalog } from '../dialect/catalog.js';
 import type { Column } from '../dialect/dialect.js';
 import { refuseUnknown } from '../dialect/refuse.js';
-import { decimalOfCast, integerRanges, type SqlType } from '../dialect/sql-type.js';
+import { decimalOfCast, declaredType, integerRanges, type SqlType } from '../dialect/sql-type.js';
+import { rollupSources } from './sources.js';
 
 /** `of`: the column of the table that the values come from; null: the number of rows. */
 export type RollupColumn = {
@@ -30,10 +31,12 @@ export type Layout = {
   /** Null: the rows belong to nobody, or to all tenants. */
   readonly clientColumn: string | null;
   readonly columns: readonly RollupColumn[];
-  /** The table's columns as the datasource has them. */
+  /** The table's columns as a question reads them: as the datasource has them, and booleans as declared. */
   readonly source: ReadonlyMap<string, SqlType>;
   /** Whether the time of a row is kept as it is: days, of a column of days. */
   readonly isTimeExact: boolean;
+  /** Whether the source divides sums of decimals in units of their last digit. */
+  readonly averagesUnits: boolean;
   /** Changes with everything that decides over what is in the files. */
   readonly hash: string;
 };
@@ -48,14 +51,15 @@ export const refuseRollup = (message: string, cause?: unknown): never => {
 const storedIntegers: ReadonlySet<string> = new Set([
   ...['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'UTINYINT', 'USMALLINT', 'UINTEGER', 'UBIGINT'],
 ]);
-const widest = 38;
+/** Digits of a number in a file. */
+export const widestDecimal = 38;
 
 type Stored = Pick<RollupColumn, 'type' | 'stored'>;
 const timestamp: Stored = { type: { kind: 'timestamp', cast: 'TIMESTAMP' }, stored: 'TIMESTAMP' };
 const day: Stored = { type: { kind: 'date', cast: 'DATE' }, stored: 'DATE' };
 const whole: Stored = { type: { kind: 'integer', cast: 'BIGINT' }, stored: 'BIGINT' };
 const decimal = (scale: number): Stored => {
-  const cast = `DECIMAL(${widest},${scale})`;
+  const cast = `DECIMAL(${widestDecimal},${scale})`;
   return { type: { kind: 'decimal', cast }, stored: cast };
 };
 
@@ -67,9 +71,12 @@ const scaleOf = (type: SqlType, datatype: string): number | undefined => {
   return decimalOfCast(type.cast)?.scale;
 };
 
+/** Values that are read as numbers and dates of their kind: numbers of bits and years, and dates without those that are none. */
+const plainlyRead: ReadonlySet<string | undefined> = new Set([undefined, 'number', 'date']);
+
 /** How a value of the type is kept; undefined: it cannot be. Instants are kept in UTC. */
 const storedAs = (type: SqlType, datatype: string): Stored | undefined => {
-  if (type.readAs !== undefined || type.isAmbiguous === true || type.scaled !== undefined) return undefined;
+  if (!plainlyRead.has(type.readAs) || type.isAmbiguous === true || type.scaled !== undefined) return undefined;
   switch (type.kind) {
     case 'text':
       return { type: { kind: 'text', cast: 'VARCHAR' }, stored: 'VARCHAR' };
@@ -111,6 +118,21 @@ const clientColumnOf = ({ tenancy }: Datamart, table: DatamartTable): string | n
   return sameTable(table, tenancy) ? tenancy.tablePrimaryKeyColumn : table.clientColumn;
 };
 
+/** The tenant's predicate reads the client column as the datasource has it. */
+const sourceColumns = (
+  stored: ReadonlyMap<string, SqlType>,
+  { columns }: DatamartTable,
+  clientColumn: string | null,
+): ReadonlyMap<string, SqlType> => {
+  const declared = new Map(columns.map((column) => [column.columnName, column]));
+  return new Map(
+    [...stored].map(([name, type]) => {
+      const column = name === clientColumn ? undefined : declared.get(name);
+      return [name, column === undefined ? type : declaredType(type, column)];
+    }),
+  );
+};
+
 type Place = { readonly datasource: Datasource; readonly datamart: Datamart; readonly catalog: Catalog };
 
 type Typed = { readonly type: SqlType; readonly datatype: string };
@@ -130,12 +152,14 @@ const typedIn =
   };
 
 /** How a rollup's columns are kept, by what they are for. Each throws INVALID_REQUEST_BODY for what a file cannot hold. */
-const createKeeping = ({ name }: Rollup, typed: ReturnType<typeof typedIn>) => {
+const createKeeping = ({ name }: Rollup, { datasourceType }: Datasource, typed: ReturnType<typeof typedIn>) => {
+  const ordersOtherwise = rollupSources[datasourceType]?.ordersOtherwise;
   const refuse = (column: string, why: string): never =>
     refuseRollup(`Rollup ${quote(name)}: ${why} of ${quote(column)} are not kept exactly. Leave it out.`);
   const kept = (column: string): Stored => {
     const { type, datatype } = typed(column);
-    return storedAs(type, datatype) ?? refuse(column, 'the values');
+    const stored = ordersOtherwise?.has(type.kind) === true ? undefined : storedAs(type, datatype);
+    return stored ?? refuse(column, 'the values');
   };
   const summed = (column: string): Stored => {
     const { type, datatype } = typed(column);
@@ -147,8 +171,6 @@ const createKeeping = ({ name }: Rollup, typed: ReturnType<typeof typedIn>) => {
     // Two decimals of different digits are compared after a rounding.
     grouped: (column: string): Stored =>
       isOf(column, new Set(['decimal'])) ? refuse(column, 'groups by decimals, as') : kept(column),
-    averaged: (column: string): Stored =>
-      isOf(column, new Set(['integer'])) ? summed(column) : refuse(column, 'averages of no whole numbers, as'),
     extreme: (column: string): Stored =>
       isOf(column, ordered) ? kept(column) : refuse(column, 'the least and the greatest'),
     time: (column: string): SqlType => {
@@ -161,7 +183,7 @@ const createKeeping = ({ name }: Rollup, typed: ReturnType<typeof typedIn>) => {
 
 type Keeping = ReturnType<typeof createKeeping>;
 
-const measureColumns = ({ measures }: Rollup, { summed, averaged, extreme }: Keeping): readonly RollupColumn[] => {
+const measureColumns = ({ measures }: Rollup, { summed, extreme }: Keeping): readonly RollupColumn[] => {
   const of = (role: RollupColumn['role'], column: string, at: number, as: Stored): RollupColumn => ({
     ...{ name: `gl_${role}_${at}`, role, of: column, ...as },
   });
@@ -170,7 +192,7 @@ const measureColumns = ({ measures }: Rollup, { summed, averaged, extreme }: Kee
       case 'SUM':
         return [of('sum', column, at, summed(column))];
       case 'AVG':
-        return [of('sum', column, at, averaged(column)), of('count', column, at, whole)];
+        return [of('sum', column, at, summed(column)), of('count', column, at, whole)];
       case 'COUNT':
         return [of('count', column, at, whole)];
       case 'MIN':
@@ -187,9 +209,9 @@ const measureColumns = ({ measures }: Rollup, { summed, averaged, extreme }: Kee
 export const layoutOf = (rollup: Rollup, { datasource, datamart, catalog }: Place): Layout => {
   const { from, dimensions, partition, grain, name } = rollup;
   const table = findTable(datamart, from) ?? refuseRollup(`Rollup ${quote(name)}: the datamart lost its table.`);
-  const source = columnsOf(catalog, from);
-  const keeping = createKeeping(rollup, typedIn(rollup, table, source));
   const clientColumn = clientColumnOf(datamart, table);
+  const source = sourceColumns(columnsOf(catalog, from), table, clientColumn);
+  const keeping = createKeeping(rollup, datasource, typedIn(rollup, table, source));
   const timeType = keeping.time(partition.column);
   const groups = [...new Set([...(clientColumn === null ? [] : [clientColumn]), ...dimensions])];
   const columns: readonly RollupColumn[] = [
@@ -203,12 +225,14 @@ export const layoutOf = (rollup: Rollup, { datasource, datamart, catalog }: Plac
     { name: 'gl_rows', role: 'rows', of: null, ...whole },
     ...measureColumns(rollup, keeping),
   ];
-  const own = { ...{ table, rollup, clientColumn, columns, source } };
-  return { ...own, isTimeExact: timeType.kind === 'date' && grain === 'day', hash: hashOf(own, datasource, datamart) };
+  const own = { table, rollup, clientColumn, columns, source };
+  const isTimeExact = timeType.kind === 'date' && grain === 'day';
+  const averagesUnits = rollupSources[datasource.datasourceType]?.averagesUnits === true;
+  return { ...own, isTimeExact, averagesUnits, hash: hashOf(own, datasource, datamart) };
 };
 
 const hashOf = (
-  { table, rollup, clientColumn, columns, source }: Omit<Layout, 'hash' | 'isTimeExact'>,
+  { table, rollup, clientColumn, columns, source }: Omit<Layout, 'hash' | 'isTimeExact' | 'averagesUnits'>,
   datasource: Datasource,
   { tenancy }: Datamart,
 ): string => {

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { TimeGrain } from '../../model/dashboard/metric.js';
 import { sameTable, type TableRef } from '../../model/datamart/datamart.js';
 import { type Column, nameInLeaf, type TenantPredicate } from '../dialect/dialect.js';
-import type { SqlType } from '../dialect/sql-type.js';
+import { decimalOfCast, type SqlType, unboundedDecimal } from '../dialect/sql-type.js';
 import type {
   Aggregated,
   Calculated,
@@ -25,7 +25,8 @@ import type {
 } from '../plan/plan.js';
 import type { BoundPredicate } from '../plan/values.js';
 import { columnPredicateSql } from '../sql/predicates.js';
-import { keptColumn, type Layout, type RollupColumn } from './layout.js';
+import { keptColumn, type Layout, type RollupColumn, widestDecimal } from './layout.js';
+import { spanOf, type TimeSpan } from './time-span.js';
 
 /** The source answers. `why` is for tests and names no value. */
 export class Misfit extends Error {
@@ -41,9 +42,6 @@ export type Asked = {
   /** The tables that the metric reads without their base filters. */
   readonly unfiltered: readonly TableRef[];
 };
-
-/** The time that the conditions leave, as the first days inside and outside of it; null: without an end. */
-export type TimeSpan = { readonly from: string | null; readonly to: string | null; readonly hasNull: boolean };
 
 export type RollupPlan = { readonly plan: Plan; readonly span: TimeSpan };
 
@@ -195,6 +193,16 @@ const extremeOver = (expression: Measured, role: 'min' | 'max', columns: Columns
   return isGroup(column, columns) ? { ...expression, field: exactOver(column, columns) } : misfit('a measure');
 };
 
+/** Exact up to the final division, as at the source. Texts of decimals become the nearest float; decimals may not. */
+const averageOf = (sum: Column, count: Column, isWhole: boolean, { averagesUnits }: Layout): Aggregated => {
+  const counted = ['CAST(sum(', fieldOf(count), ') AS DOUBLE)'];
+  if (isWhole) return written('CAST(CAST(sum(', fieldOf(sum), ') AS HUGEINT) AS DOUBLE) / ', ...counted);
+  if (!averagesUnits) return written('CAST(CAST(sum(', fieldOf(sum), ') AS VARCHAR) AS DOUBLE) / ', ...counted);
+  const units = `1e${decimalOfCast(sum.type.cast)?.scale ?? 0}`;
+  const summed = ['CAST(CAST(replace(CAST(sum(', fieldOf(sum), ") AS VARCHAR), '.', '') AS HUGEINT) AS DOUBLE)"];
+  return written(...summed, ` / (`, ...counted, ` * ${units})`);
+};
+
 const measureOver = (expression: Measured, columns: Columns): Aggregated => {
   const { aggregate, field, indicator, among, fraction, once } = expression;
   if (indicator !== null || among !== null || fraction !== null || once !== null) misfit('a measure of some rows');
@@ -204,11 +212,8 @@ const measureOver = (expression: Measured, columns: Columns): Aggregated => {
   switch (aggregate) {
     case 'SUM':
       return isWhole ? written('CAST(sum(', kept('sum'), ') AS HUGEINT)') : written('sum(', kept('sum'), ')');
-    case 'AVG': {
-      if (!isWhole) misfit('an average of no whole numbers');
-      const sum = ['CAST(CAST(sum(', kept('sum'), ') AS HUGEINT) AS DOUBLE)'];
-      return written(...sum, ' / CAST(sum(', kept('count'), ') AS DOUBLE)');
-    }
+    case 'AVG':
+      return averageOf(columns.measure('sum', column), columns.measure('count', column), isWhole, columns.layout);
     case 'COUNT':
       return counted(columns.measure('count', column));
     case 'MIN':
@@ -251,9 +256,28 @@ const known: ReadonlySet<BoundPredicate['kind']> = new Set([
 
 type Condition = { readonly column: Column; readonly predicate: BoundPredicate };
 
+const castsOf = (predicate: BoundPredicate): readonly string[] => {
+  switch (predicate.kind) {
+    case 'oneOf':
+    case 'noneOf':
+      return [predicate.cast];
+    case 'compare':
+      return [predicate.value.cast];
+    case 'range':
+      return [predicate.from, predicate.to].flatMap((end) => end?.cast ?? []);
+    default:
+      return [];
+  }
+};
+
+/** DuckDB would round a number without stated digits. */
+const isHeld = (cast: string): boolean =>
+  cast !== unboundedDecimal && (decimalOfCast(cast)?.width ?? 0) <= widestDecimal;
+
 /** The column of the rollup on which the condition passes for the same rows. */
 const conditionColumn = ({ column, predicate }: Condition, columns: Columns): Column => {
   if (!known.has(predicate.kind)) misfit('a condition that the file may read otherwise');
+  if (!castsOf(predicate).every(isHeld)) misfit('a number of more digits than the file compares');
   const time = columns.time(column);
   if (time === undefined) return columns.group(column);
   return columns.layout.isTimeExact || isAligned(predicate, columns.layout.rollup.grain)
@@ -357,44 +381,3 @@ const conditionsOf = ({ tests = [] }: TenantScopedLeaf): readonly Test[] =>
   tests.flatMap(({ condition }) =>
     condition === undefined ? [] : { field: fieldOf(condition.column), predicate: condition.predicate },
   );
-
-const dayPattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}/;
-const dayIn = (text: string | undefined): string | undefined => dayPattern.exec(text ?? '')?.[0];
-
-/** What the conditions that all hold leave of the time. Conditions that it does not understand leave all of it. */
-const spanOf = (tests: readonly Test[], { rollup }: Layout): TimeSpan => {
-  let span: TimeSpan = { from: null, to: null, hasNull: true };
-  const after = (from: string | undefined): void => {
-    if (from !== undefined && (span.from === null || from > span.from)) span = { ...span, from };
-  };
-  /** The day itself may still have rows, unless it ends the time exclusively. */
-  const before = (text: string | undefined, isExclusive: boolean): void => {
-    const day = dayIn(text);
-    if (day === undefined) return;
-    const isStartOfDay = isExclusive && (text === day || / 00:00:00(\.0*)?$/.test(text ?? ''));
-    const to = isStartOfDay ? day : `${day}~`;
-    if (span.to === null || to < span.to) span = { ...span, to };
-  };
-  for (const { field, predicate } of tests) {
-    if (field.column.ref.columnName !== rollup.partition.column) continue;
-    // A recurring condition may ask for times without a value.
-    if (predicate.kind !== 'isNull' && predicate.kind !== 'recurring') span = { ...span, hasNull: false };
-    if (predicate.kind === 'range') {
-      after(dayIn(predicate.from?.text));
-      before(predicate.to?.text, predicate.toIsExclusive);
-    }
-    if (predicate.kind === 'compare' && (predicate.operator === '>=' || predicate.operator === '>'))
-      after(dayIn(predicate.value.text));
-    if (predicate.kind === 'compare' && (predicate.operator === '<' || predicate.operator === '<='))
-      before(predicate.value.text, predicate.operator === '<');
-  }
-  return span;
-};
-
-/** Whether the span has rows of the period. */
-export const meets = (
-  { from, to }: TimeSpan,
-  period: { readonly from: string | null; readonly to: string | null },
-): boolean =>
-  (from === null || period.to === null || from < period.to) &&
-  (to === null || period.from === null || to > period.from);

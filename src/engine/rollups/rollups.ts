@@ -43,9 +43,10 @@ import { type BuildQuestion, createAssertOpen, createBuild, layoutIn, type Rollu
 import { keptText, Unkept } from './cells.js';
 import { catalogOfLayout, type Layout } from './layout.js';
 import { type FileLimits, rewriteFile, withConnection } from './partition-file.js';
-import { type Asked, Misfit, meets, planOverRollup, type RollupPlan } from './question.js';
+import { type Asked, Misfit, planOverRollup, type RollupPlan } from './question.js';
 import { createReader, dialectOver, type Tail } from './reader.js';
 import { tailColumns, tailPlan } from './source-plan.js';
+import { meets } from './time-span.js';
 
 export type RollupsOptions = {
   /** The folder that replicas share. */

@@ -154,7 +154,7 @@ const mysql: readonly Row[] = [
   ['char|varchar|tinytext|text|mediumtext|longtext', text],
   ['enum', choice],
   ['set', text],
-  // A date may lack its month or day.
+  // A date may lack its year, month or day.
   ['date', { ...date, readAs: 'date' }],
   ['datetime', { ...timestamp, readAs: 'date' }],
   ['timestamp', { ...instant, readAs: 'date' }],

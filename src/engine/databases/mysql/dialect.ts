@@ -166,7 +166,7 @@ const join = (bytes: Bytes, near: Side, far: Side): Sql => {
   return sql`${near.column} = ${own === other ? far.column : collated(far.column, own)} AND ${equal}`;
 };
 
-/** Values that have no form of their own in an answer. A date without a month or day is no date, so it is NULL. */
+/** Values that have no form of their own in an answer. A date without a year, month or day is no date, so it is NULL. */
 const readAs = (bytes: Bytes, column: Sql, { type, zone }: Pick<Column, 'type' | 'zone'>): Sql => {
   const value = zone === null ? column : local(column, zone);
   switch (type.readAs) {
@@ -177,7 +177,7 @@ const readAs = (bytes: Bytes, column: Sql, { type, zone }: Pick<Column, 'type' |
     case 'number':
       return sql`(${column} + 0)`;
     case 'date':
-      return sql`CASE WHEN MONTH(${column}) > 0 AND DAYOFMONTH(${column}) > 0 THEN ${value} END`;
+      return sql`CASE WHEN YEAR(${column}) > 0 AND MONTH(${column}) > 0 AND DAYOFMONTH(${column}) > 0 THEN ${value} END`;
     default:
       return value;
   }

@@ -72,10 +72,10 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
 };
 
 /**
- * Engines that enforce unique keys. In a MERGE table each underlying table has its own keys; CONNECT and similar
+ * Engines that keep rows of their own, and enforce unique keys. In a MERGE table each underlying table has its own keys; CONNECT and similar
  * engines read external data.
  */
-const keepingEngines = `('InnoDB', 'Aria', 'MyISAM', 'MEMORY', 'ROCKSDB', 'ndbcluster', 'TokuDB')`;
+export const keepingEngines = `('InnoDB', 'Aria', 'MyISAM', 'MEMORY', 'ROCKSDB', 'ndbcluster', 'TokuDB')`;
 
 const unprovenQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES
 WHERE ${where} AND TABLE_TYPE <> 'VIEW' AND coalesce(ENGINE, '') NOT IN ${keepingEngines}`;
