@@ -456,9 +456,13 @@ const manyRows = 1000;
 const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
   const prepared = await prepareOnce(place, ask, running);
   const { question, scoped, compiled, page, shape, hasOtherTypes } = prepared;
-  const kept = await keptAnswer(place, ask, prepared, running);
-  if (kept !== null) return kept;
   const mayBeStale = 'mayBeStale' in ask.question && ask.question.mayBeStale === true;
+  const kept = await readKept({ ...place, mayBeStale }, ask, prepared, running);
+  if (kept !== null) {
+    if (kept.read.rows.length > manyRows) await breathe();
+    const currency = await tenantCurrencyOf(place, prepared, running);
+    return { ...shape(kept.read, currency), ...ageOf(kept.reads, kept.asOf) };
+  }
   const read = await runOf({ ...place, mayBeStale }, question, running)(scoped, compiled, page);
   if (place.database.isOld?.() === true && hasOtherTypes(read)) refuseOldTypes();
   // A long answer would block the event loop: other requests run before it is shaped.
@@ -476,19 +480,21 @@ const ageOf = (reads: readonly RunResult[], asOf?: string): Pick<MetricAnswer, '
   };
 };
 
-/** The answer of a rollup. Null: none holds all that the question reads, or its files cannot be read; the source answers. */
-const keptAnswer = async (
+/** Rows of a rollup. `reads`: all that was read for them, the tenant's open time too. */
+type Kept = { readonly read: RunResult; readonly reads: readonly RunResult[]; readonly asOf: string };
+
+/** Null: no rollup holds all that the question reads, or its files cannot be read; the source answers. */
+const readKept = async (
   place: Place,
   { question }: AnyAsk,
   prepared: Prepared,
   running: Running,
-): Promise<MetricAnswer | null> => {
-  const { rollups, database, log, rows } = place;
+): Promise<Kept | null> => {
+  const { rollups, database, log, rows, mayBeStale } = place;
   if (rollups === null || question.definition.kind !== 'visual' || !('sort' in question)) return null;
-  const mayBeStale = question.mayBeStale === true;
   const reads: RunResult[] = [];
   const readTail: ReadTail = async (of, { scoped, compiled, page }) => {
-    const tail = await runOf({ ...place, mayBeStale }, of, running)(scoped, compiled, page);
+    const tail = await runOf(place, of, running)(scoped, compiled, page);
     reads.push(tail);
     return tail;
   };
@@ -501,9 +507,7 @@ const keptAnswer = async (
       run({ run: runKept }, compiled, { page, tenant: question.tenant, running: { ...limits, signal: ended } });
     const parts = { question: prepared.question, plan: scoped, statements: compiled, page, mayBeStale };
     const read = await rows.load(parts, make, signal, { shownOn: place.shownOn, requestId });
-    reads.push(read);
-    if (read.rows.length > manyRows) await breathe();
-    return { ...prepared.shape(read, await tenantCurrencyOf(place, prepared, running)), ...ageOf(reads, asOf) };
+    return { read, reads: [...reads, read], asOf };
   } catch (err) {
     // A refusal is of the source: it is busy, or its columns have changed.
     if (err instanceof Refusal || signal?.aborted === true) throw err;
@@ -541,15 +545,28 @@ const prepareOnce = (place: Place, ask: AnyAsk, running: Running): Promise<Prepa
     return { prepared, isLasting };
   });
 
-/** Holds the client's turn until the reader took the last row. Never cached. */
-const stream = async (
-  place: Place,
-  ask: AnyAsk,
-  running: Running,
-  sink: (batch: StreamBatch) => Promise<void>,
-): Promise<void> => {
+type Take = (batch: StreamBatch) => Promise<void>;
+
+/**
+ * Gives the rows of a rollup, where it answers the question and they are not more than an answer may have: a reader may
+ * be slow, and few connections read the files. Returns whether they were given.
+ */
+const streamKept = async (place: Place, ask: AnyAsk, prepared: Prepared, running: Running, sink: Take) => {
+  const kept = await readKept(place, ask, prepared, running);
+  if (kept === null || kept.read.isCut === true) return false;
+  const currency = await tenantCurrencyOf(place, prepared, running);
+  const { rows } = kept.read;
+  for (let at = 0; at === 0 || at < rows.length; at += manyRows)
+    await sink(prepared.shapeBatch({ ...kept.read, rows: rows.slice(at, at + manyRows) }, currency));
+  return true;
+};
+
+/** Holds the client's turn until the reader took the last row. What the source answers is never cached. */
+const stream = async (place: Place, ask: AnyAsk, running: Running, sink: Take): Promise<void> => {
   const { database, rows } = place;
   const prepared = await prepareOnce(place, ask, running);
+  place.watch?.asked(ownerOf(ask.question), 0);
+  if (await streamKept(place, ask, prepared, running, sink)) return;
   const { scoped, compiled, shapeBatch, hasOtherTypes } = prepared;
   const currency = await tenantCurrencyOf(place, prepared, running);
   let isFirst = true;

@@ -321,6 +321,41 @@ describe.each(kinds)('on %s', (kind) => {
     expect(await ask()).toEqual({ sum: 15, isKept: false });
   });
 
+  it('gives a download the rows of the files, and those of the source where they are more than an answer may have', async () => {
+    const byRegion = metric('sales', {
+      dimensions: [{ name: 'region', column: columnRef('sales.region') }],
+      measures: [{ name: 'sum', aggregate: 'SUM', column: columnRef('sales.qty') }],
+      sort: [{ name: 'region', direction: 'ASC' }],
+    });
+    const rowsOf = async () => {
+      const { columns: named, batches } = await engine.stream(question(place, mart(), 'acme', byRegion));
+      const found: (readonly unknown[])[] = [];
+      for await (const batch of batches) found.push(...batch);
+      return { names: named.map(({ name }) => name), rows: found };
+    };
+    const names = ['region', 'sum'];
+    const plain = [
+      ['north', 5],
+      ['south', 10],
+    ];
+    expect(await rowsOf()).toEqual({ names, rows: plain });
+    await build();
+    expect(await rowsOf()).toEqual({ names, rows: plain });
+    // A late row of a closed period tells the files from the source. Another file of DuckDB is another source.
+    if (kind === 'DUCKDB') return;
+    await fill([...rows, ['acme', 'north', 1000, 0.5, '2024-01-07']]);
+    expect(await rowsOf()).toEqual({ names, rows: plain });
+    await engine.close();
+    await open({ limits: { answerRows: 10, answerBytes: 60 } });
+    expect(await rowsOf()).toEqual({
+      names,
+      rows: [
+        ['north', 1005],
+        ['south', 10],
+      ],
+    });
+  });
+
   it('lets the source answer where a file is damaged, and says so in the log', async () => {
     await build();
     for (const file of await files()) await truncate(join(folder, file), 3);

@@ -370,6 +370,7 @@ const caseOf = (focus: number) => {
     timezone: fc.constantFrom(null, null, null, 'UTC', 'Europe/Berlin', 'Asia/Kathmandu'),
     masked: oneIn(5, fc.constantFrom<ColumnName>(...names)),
     hidden: oneIn(5, fc.constantFrom<ColumnName>(...names)),
+    isDownload: rarely(4),
   });
 };
 
@@ -577,6 +578,22 @@ export const createRollupTally = (): RollupTally => ({
   refused: new Map(),
 });
 
+const downloadOf = async (engine: Engine, asked: MetricQuestion): Promise<MetricAnswer> => {
+  const { columns, batches } = await engine.stream(asked);
+  const rows: MetricAnswer['rows'][number][] = [];
+  for await (const batch of batches)
+    rows.push(...batch.map((row) => Object.fromEntries(columns.map(({ name }, at) => [name, row[at] ?? null]))));
+  return { columns, rows, groupbyColumnList: [], totalRecords: rows.length };
+};
+
+/** Throws if the download with rollups differs from the download without. */
+const assertSameRows = async (engine: Engine, ...[kept, plain]: readonly [MetricQuestion, MetricQuestion]) =>
+  assertSameAnswer(
+    'the rollup gives other rows to a download than the source',
+    await downloadOf(engine, kept),
+    await downloadOf(engine, plain),
+  );
+
 /** Throws if the answer with rollups differs from the answer without. */
 export const judgeRollups = async (
   { engine, place, lines }: RollupStage,
@@ -599,6 +616,7 @@ export const judgeRollups = async (
   const failed = lines.find(({ message }) => message.includes('rollup'));
   if (failed !== undefined)
     throw new Error(JSON.stringify(failed, (_, item) => (item instanceof Error ? String(item) : item)));
+  if (one.isDownload) await assertSameRows(engine, withRollups, without);
   const { asOf, ...answer }: MetricAnswer = kept.answer;
   if (plain.answer.asOf !== undefined) throw new Error('a question without rollups was answered by one');
   assertSameAnswer('the rollup has another answer than the source', answer, plain.answer);
