@@ -42,6 +42,8 @@ describe('an operation', () => {
       ['draftDashboardContent', ['author']],
       ['tryDashboardContent', ['author']],
       ['compareDatasourceColumns', ['author']],
+      ['listRollups', ['author']],
+      ['buildRollup', ['author']],
       ['proposeRollups', ['author', 'publisher']],
       ['readUsage', ['author', 'publisher', 'support', 'auditor']],
       ['exportUsage', ['author', 'publisher', 'support', 'auditor']],

@@ -39,6 +39,7 @@ export const listRollups = operation({
   summary: 'List the rollups of a datamart and their files',
   description: 'Counts are over the rows of all clients.',
   credentials: ['serviceToken'],
+  roles: ['author'],
   reads: 'outcomes',
   readsOnly: true,
   input: z.strictObject({ datamartName: identifier }),
@@ -57,6 +58,7 @@ export const buildRollup = operation({
   description:
     'Builds the closed periods that are new or have another number of rows than before, and answers once they are in force. A build that is cut off leaves the earlier files in force.',
   credentials: ['serviceToken'],
+  roles: ['author'],
   reads: 'outcomes',
   input: z.strictObject({
     datamartName: identifier,

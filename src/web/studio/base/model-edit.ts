@@ -13,7 +13,10 @@ export type StoredTable = Omit<ListedTable, 'datamartTableColumns'> & {
   readonly datamartTableColumns: readonly StoredColumn[];
 };
 export type StoredTenancy = NonNullable<Listed['datamartOrganization']>;
-export type StoredModel = Pick<Listed, 'name' | 'updatedAt' | 'datamartOrganization' | 'companyIntegration'> & {
+export type StoredModel = Pick<
+  Listed,
+  'name' | 'updatedAt' | 'datamartOrganization' | 'companyIntegration' | 'rollups'
+> & {
   readonly datamartTables: readonly StoredTable[];
   readonly datamartRelationships: readonly StoredRelationship[];
   readonly sharedTables: readonly string[];

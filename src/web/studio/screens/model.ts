@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/model-editor.js';
 import '../parts/model-diagram.js';
 import '../parts/model-proposal.js';
+import '../parts/model-rollups.js';
 import '../parts/model-sync.js';
 import { hasRole, type OperationAnswer, StudioError } from '../base/api.js';
 import { faultOf, type ModelDraft } from '../base/drafted-model.js';
@@ -119,7 +120,8 @@ class ModelScreen extends Screen<Data> {
       });
     return html`<studio-model-sync .api=${this.api} .model=${stored.model} @model-synced=${() => void this.reload()}></studio-model-sync>
       <studio-model-editor .api=${this.api} .model=${stored.model} .notes=${stored.notes} .saved=${saved} .tenancies=${tenancies} .keys=${keys}
-      .at=${this.#placeAt()} .isBusy=${this.isBusy} @model-change=${save}></studio-model-editor>`;
+      .at=${this.#placeAt()} .isBusy=${this.isBusy} @model-change=${save}></studio-model-editor>
+      ${this.api.session.person.seesData ? html`<studio-model-rollups .api=${this.api} .model=${stored.model} @model-synced=${() => void this.reload()}></studio-model-rollups>` : nothing}`;
   }
 
   /** Remembers what was saved if the rest was not. `stored` stays, and with it the editor's draft and its steps. */
