@@ -14,7 +14,10 @@ beforeAll(async () => {
   const { metrics } = await openDashboard(product, token, id);
   for (const { name } of metrics) await ask(product, token, id, name);
 }, 180_000);
-afterAll(() => product?.remove());
+afterAll(async () => {
+  await product?.stop();
+  await product?.remove();
+});
 
 const { newLink } = studioOf(() => product);
 
