@@ -166,8 +166,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const pages = { service: api, log, meters, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
   await startLasting(config, { service, clock: metadata.commonClock, engine, prepare, log }, resources);
-  const shown = [demoHost, ...routers].filter((one) => one !== null);
-  const steps = { mcp, gateway: gateway?.router ?? null, routers: shown };
+  const steps = { mcp, gateway: gateway?.router ?? null, routers: [demoHost, ...routers].filter((one) => one !== null) };
   const handle = createApp({ ...pages, assets, doors, ...steps });
   const manage = createManagementApp({ ...pages, routers: gateway === null ? [] : [gateway.router.admin] });
   return { handle, manage, studioLink, close: resources.closeAll };
