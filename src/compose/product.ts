@@ -150,7 +150,6 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const own = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant };
   const served = { ...own, ...times, operated, ...drawing };
   const serviceOpening = halves.service ? resources.add(openService(served, halves)) : null;
-  if (!halves.service) await resources.add(Promise.resolve(startTellingOfGateway({ operated, database, ids, log })));
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
     bundle === null ? null : openDemo(config, credentials, bundle, { serviceOpening, clock }),
@@ -165,22 +164,27 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { failed: ready, fixOf } = readiness;
   const pages = { service: api, log, meters, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
-  await startLasting(config, { service, clock: metadata.commonClock, engine, prepare, log }, resources);
-  const steps = { mcp, gateway: gateway?.router ?? null, routers: [demoHost, ...routers].filter((one) => one !== null) };
+  await startLasting(config, { service, operated, metadata, engine, prepare, log }, resources);
+  const shown = [demoHost, ...routers].filter((one) => one !== null);
+  const steps = { mcp, gateway: gateway?.router ?? null, routers: shown };
   const handle = createApp({ ...pages, assets, doors, ...steps });
   const manage = createManagementApp({ ...pages, routers: gateway === null ? [] : [gateway.router.admin] });
   return { handle, manage, studioLink, close: resources.closeAll };
 };
 
-type LastingParts = Pick<Parameters<typeof startUsageSending>[0], 'service' | 'clock' | 'log'> &
-  Omit<Parameters<typeof startBackground>[0], 'store' | 'log'> & { readonly service: Service | null };
+type LastingParts = Omit<BackgroundParts, 'store'> &
+  Pick<Parameters<typeof startTellingOfGateway>[0], 'operated'> & {
+    readonly service: Service | null;
+    readonly metadata: Pick<ConfiguredMetadata, 'database' | 'commonClock'>;
+  };
 
 /** What goes on for as long as the process runs. */
 const startLasting = async (
   { usageChannel: channel }: Config,
-  { service, clock, engine, prepare, log }: LastingParts,
+  { service, operated, metadata: { database, commonClock: clock }, engine, prepare, log }: LastingParts,
   resources: Resources,
 ): Promise<void> => {
+  if (service === null) await resources.add(Promise.resolve(startTellingOfGateway({ operated, database, ids, log })));
   await resources.add(startUsageSending({ channel, service, clock, log }));
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
 };

@@ -565,7 +565,6 @@ const streamKept = async (place: Place, ask: AnyAsk, prepared: Prepared, running
 const stream = async (place: Place, ask: AnyAsk, running: Running, sink: Take): Promise<void> => {
   const { database, rows } = place;
   const prepared = await prepareOnce(place, ask, running);
-  place.watch?.asked(ownerOf(ask.question), 0);
   if (await streamKept(place, ask, prepared, running, sink)) return;
   const { scoped, compiled, shapeBatch, hasOtherTypes } = prepared;
   const currency = await tenantCurrencyOf(place, prepared, running);
