@@ -12,6 +12,7 @@ import { policyCommand } from '../../src/cli/policy.js';
 import { compileProvider } from '../../src/gateway/hooks/providers/compile.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { decodeTheme } from '../../src/model/theme/design-tokens.js';
+import { usageNames } from '../../src/model/usage.js';
 import { loadConfig } from '../../src/platform/config/config.js';
 import { chart } from '../../src/service/common/contract/metric-parts.js';
 import { relationship, rollups, sharedTables, table } from '../../src/service/datamarts/contract/fields.js';
@@ -93,6 +94,7 @@ test.each(named('configuration'))('$name is a configuration that starts', ({ tex
     ...(text.includes('issuers:') ? {} : { GUESTLIST_HOST_JWT_SECRET: randomBytes(48).toString('base64') }),
     OLD_BACKEND_SECRET: randomBytes(48).toString('base64'),
     ANALYTICS_SESSION_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
+    BILLING_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
     OPS_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
     TEAM_SLACK_URL: 'https://hooks.example.com/services/team',
     MODEL_KEY: randomBytes(32).toString('hex'),
@@ -135,6 +137,17 @@ test.each(named('installation'))(
   },
 );
 
+const counts = Object.fromEntries(usageNames.map((name) => [name, z.number().optional()]));
+const instant = z.iso.datetime();
+const usageMessage = z.strictObject({
+  type: z.literal('usage.counted'),
+  timestamp: instant,
+  data: z.strictObject({
+    ...{ from: instant, to: instant, isLate: z.boolean() },
+    tenants: z.array(z.strictObject({ dataAppName: z.string(), clientId: z.string(), ...counts })),
+  }),
+});
+
 /** The schema of a body, or of a part of one, by a field that no other has. */
 const schemas = {
   datasourceType: createDatasource.input,
@@ -148,6 +161,7 @@ const schemas = {
   lines: chart.partial(),
   rules: chart.partial(),
   recurrence: createTemplateSchedule.input,
+  type: usageMessage,
   brand: z.unknown().refine((given) => decodeTheme(given).faults.length === 0),
 };
 

@@ -541,15 +541,20 @@ describe('a sweep', () => {
 });
 
 describe('a segment alone', () => {
-  const archived = (async () => {
+  const archive = async () => {
     const world = await start('pglite');
     await world.record(many('LAX', 25));
     world.clock.advance(40 * dayMs);
     await world.sweep();
     return world.files();
-  })();
+  };
+  let archived: ReturnType<typeof archive> | undefined;
+  const archivedFiles = () => {
+    archived ??= archive();
+    return archived;
+  };
   const fileAt = async (index: number) => {
-    const file = (await archived)[index];
+    const file = (await archivedFiles())[index];
     if (file === undefined) throw new Error('no such segment');
     return file;
   };

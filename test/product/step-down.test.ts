@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 // The embedded database changes globals that modules of the command line read while they load.
 import '../../src/cli/step-down.js';
 import { productParts } from '../../src/compose/move/ends.js';
-import { assertExpanding, lastOfPrevious, laterThan } from '../../src/compose/move/step-down.js';
+import { hiddenMigrations } from '../../src/compose/move/step-down.js';
 import { verifyAudit } from '../../src/gateway/audit/read.js';
 import type { LedgerTables } from '../../src/gateway/ledger/tables.js';
 import { previousVersion } from '../../src/service/store/previous-release.js';
@@ -104,8 +104,8 @@ it('a migration that takes away what the previous release needs keeps it from st
   if (part === undefined) throw new Error('the product has no tables');
   const up = async (): Promise<void> => {};
   const migrations = { ...part.migrations, '9999-contracting': { up, contracts: true as const } };
-  expect(() => assertExpanding([{ ...part, migrations }])).toThrow(/9999-contracting/);
-  expect(() => assertExpanding(productParts)).not.toThrow();
+  expect(() => hiddenMigrations([{ ...part, migrations }])).toThrow(/9999-contracting/);
+  expect(() => hiddenMigrations(productParts)).not.toThrow();
 });
 
 it('the previous release is the one whose product the tests have', async () => {
@@ -141,18 +141,17 @@ it('a default for a column of rows that are not read where a later column is fil
 });
 
 describe.each(productParts)('migrations of $schema', ({ schema, migrations }) => {
-  const last = lastOfPrevious[schema] ?? '';
+  const later = new Set(hiddenMigrations([{ schema, migrations }]));
   const statementsIn = (names: readonly string[]) => names.flatMap((name) => migrations[name]?.statements ?? []);
-  const before = Object.keys(migrations).filter((name) => name <= last);
+  const before = Object.keys(migrations).filter((name) => !later.has(name));
   const known = new Set(
     statementsIn(before).flatMap((statement) => /create\s+table\s+([a-z_]+\.[a-z_]+)/i.exec(statement)?.[1] ?? []),
   );
 
-  it('after the previous release take away nothing that it needs, unless they say so', () => {
+  it('after the previous release take away nothing that it needs', () => {
     expect(known.size).toBeGreaterThan(5);
-    for (const name of laterThan(migrations, last)) {
+    for (const name of later) {
       const migration = migrations[name];
-      if (migration?.contracts === true) continue;
       expect(migration?.statements, name).toBeDefined();
       expect(findNarrowing(migration?.statements ?? [], known), name).toBeUndefined();
     }

@@ -13,12 +13,8 @@ import { schemaName as serviceSchema, type Tables } from '../../service/store/ta
 import { productParts } from './ends.js';
 import { type Configured, openWritable, type Surroundings } from './writable.js';
 
-/**
- * The last migration of the previous release in each schema. RELEASING.md says when to change it.
- *
- * @internal Tests only: they look at the migrations after it.
- */
-export const lastOfPrevious: Readonly<Record<string, string>> = {
+/** The last migration of the previous release in each schema. RELEASING.md says when to change it. */
+const lastOfPrevious: Readonly<Record<string, string>> = {
   [serviceSchema]: '0001-first-release',
   [ledgerSchema]: '0002-paused-rollouts',
 };
@@ -41,13 +37,7 @@ export type SteppedDown = {
   readonly isDone: boolean;
 };
 
-/**
- * The migrations after the last one of the previous release.
- *
- * @internal Tests only: they look for migrations that contract.
- */
-export const laterThan = (migrations: Migrations, last: string): readonly string[] =>
-  Object.keys(migrations).filter((name) => name > last);
+type Part = { readonly schema: string; readonly migrations: Migrations };
 
 const lastIn = (schema: string): string => {
   const last = lastOfPrevious[schema];
@@ -56,21 +46,20 @@ const lastIn = (schema: string): string => {
 };
 
 /**
- * Throws if a migration took away what the previous release needs.
+ * The migrations after the last one of the previous release. Throws if one of them took away what that release needs.
  *
- * @internal Tests only: no migration does so yet.
+ * @internal Tests only: they look for migrations that contract.
  */
-export const assertExpanding = (
-  parts: readonly { readonly schema: string; readonly migrations: Migrations }[],
-): void => {
-  for (const { schema, migrations } of parts) {
-    const contracting = laterThan(migrations, lastIn(schema)).find((name) => migrations[name]?.contracts === true);
-    if (contracting !== undefined)
-      throw new Error(
-        `Release ${previousVersion} cannot start on these tables: the migration ${contracting} removed what it needs. Restore the backup that you made before the upgrade.`,
-      );
-  }
-};
+export const hiddenMigrations = (parts: readonly Part[]): readonly string[] =>
+  parts.flatMap(({ schema, migrations }) => {
+    const last = lastIn(schema);
+    const later = Object.keys(migrations).filter((name) => name > last);
+    const contracting = later.find((name) => migrations[name]?.contracts === true);
+    if (contracting === undefined) return later;
+    throw new Error(
+      `Release ${previousVersion} cannot start on these tables: the migration ${contracting} removed what it needs. Restore the backup that you made before the upgrade.`,
+    );
+  });
 
 const findUnreadable = async (db: Kysely<unknown>): Promise<Unreadable> => {
   const tables = (db as Kysely<Tables>).withSchema(serviceSchema);
@@ -109,15 +98,12 @@ export const stepDown = async (
   { isDry, withoutThem }: StepDownRequest,
   surroundings: Surroundings,
 ): Promise<SteppedDown> => {
-  assertExpanding(productParts);
+  const later = hiddenMigrations(productParts);
   const end = await openWritable(config, surroundings);
   try {
     const unreadable = await findUnreadable(end.db);
     const common = { version: previousVersion, unreadable };
-    if (isDry || !(isEmpty(unreadable) || withoutThem)) {
-      const hidden = productParts.flatMap(({ schema, migrations }) => laterThan(migrations, lastIn(schema)));
-      return { ...common, hidden, isDone: false };
-    }
+    if (isDry || !(isEmpty(unreadable) || withoutThem)) return { ...common, hidden: later, isDone: false };
     const at = surroundings.clock.now();
     const hidden = await end.ledger.transaction().execute((db) => hideAll(db, unreadable, at));
     return { ...common, hidden, isDone: true };
