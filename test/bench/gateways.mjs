@@ -89,12 +89,12 @@ export const startService = (folder) => {
 
 /**
  * Starts a gateway in its own process with everything on that production uses: limits that the load does not reach,
- * epochs, log, encrypted cache. `from`: the checkout to start.
+ * epochs, log, encrypted cache. `from`: the checkout to start. `env`: added to its environment.
  */
 export const startGateway = async (
   folder,
   name,
-  { service, signers, redisUrl, tenants, isNested = false, from = root },
+  { service, signers, redisUrl, tenants, isNested = false, from = root, env = {} },
 ) => {
   const own = join(folder, name);
   mkdirSync(own);
@@ -117,6 +117,7 @@ export const startGateway = async (
       GUESTLIST_API_KEY: demoApiKey,
       BENCH_SECRET: signers.secret,
       ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
+      ...env,
     },
   });
 };

@@ -19,6 +19,7 @@ const benches = {
   rollups: './rollups.mjs',
   soak: './soak.mjs',
   'cached-tokens': './cached-tokens.mjs',
+  metering: './metering.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);

@@ -13,7 +13,7 @@ const milliseconds = (text) => {
 };
 
 /** Processor time of the server so far, user and system, in microseconds (the kernel counts in hundredths of a second). */
-const processorTime = (pid) => {
+export const processorTime = (pid) => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 };
