@@ -104,7 +104,7 @@ export const makeTargets = async (url, serviceToken, datasource, clientIds) => {
       accessSettings: { datamartName: 'shop', ...access },
     });
     const params = { allowedEmbeds: [dashboardId] };
-    const asked = { clientId, dataAppName: 'bench', expiryTime: 3_600_000, params };
+    const asked = { clientId, dataAppName: 'bench', expiryTime: 21_600_000, params };
     const { token } = await call(key, 'POST', '/guest-token/create', asked);
     const { data } = await call(token, 'GET', `/guest/dashboards/${dashboardId}`);
     const path = `/api/v2/guest/metrics/${data.metrics[0].metricId}/query`;
