@@ -1,5 +1,6 @@
 // The counter's own calls in a loop, since one percent of a query does not show in the time of a whole server.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { createUsageBatches } from '../../../dist/model/usage-batches.js';
 import { createTag } from '../../../dist/platform/caches/tags.js';
 import { openDatabase } from '../../../dist/platform/databases/database.js';
 import { createSealer } from '../../../dist/platform/keys/sealing.js';
@@ -7,6 +8,7 @@ import { keepQuota } from '../../../dist/platform/limits/quota.js';
 import { systemClock } from '../../../dist/platform/work/time.js';
 import { migrate } from '../../../dist/service/store/migrations.js';
 import { createStore } from '../../../dist/service/store/store.js';
+import { mostReportedLogins } from '../../../dist/service/usage/contract.js';
 import { createUsageCounter } from '../../../dist/service/usage/usage.js';
 
 const of = {
@@ -29,10 +31,16 @@ const processorOf = async (times, work) => {
   return (user + system) / times;
 };
 
-/**
- * What one of each costs: a query of the source without its write, a kept answer, a cached token, and a write. A gateway
- * counts a token with less: it keeps no quota.
- */
+const ids = { uuid: randomUUID };
+
+/** As the gateway counts: it knows neither data app nor quota. */
+const gateway = createUsageBatches({
+  ...{ clock: systemClock, ids, mostCells: mostReportedLogins },
+  hand: async () => {},
+});
+const token = () => gateway.add({ ...of, dataAppId: '', dashboardId: null, metricId: null }, { logins: 1 });
+
+/** What one of each costs: a query of the source without its write, a kept answer, a cached token at the gateway, and a write. */
 export const measureCalls = async (place) => {
   const database = await openDatabase(place);
   try {
@@ -41,7 +49,7 @@ export const measureCalls = async (place) => {
       ...{
         store: createStore(database.connect(), createSealer(randomBytes(32))),
         clock: systemClock,
-        ids: { uuid: randomUUID },
+        ids,
       },
       ...{ tag: createTag(randomBytes(32)), log, keepQuota },
     });
@@ -57,9 +65,8 @@ export const measureCalls = async (place) => {
       await seat(of, {});
       add(of, { rows: 66, keptAnswers: 1 });
     };
-    const token = () => add(of, { logins: 1 });
     const write = async () => {
-      token();
+      add(of, { logins: 1 });
       await flush();
     };
     return {
