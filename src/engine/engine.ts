@@ -28,10 +28,12 @@ import { closeAll } from '../platform/work/close-all.js';
 import { unlisted } from '../platform/work/running-work.js';
 import { systemTiming } from '../platform/work/time.js';
 import type { CacheKeyParts } from './cache/key.js';
+import { hand } from './connections/batches.js';
 import {
   type Database,
   logGone,
   loggedTenant,
+  ReaderFailed,
   type ResultTable,
   type Running,
   refuseAborted,
@@ -556,17 +558,21 @@ const streamKept = async (place: Place, ask: AnyAsk, prepared: Prepared, running
   if (kept === null || kept.read.isCut === true) return false;
   const currency = await tenantCurrencyOf(place, prepared, running);
   const { rows } = kept.read;
-  for (let at = 0; at === 0 || at < rows.length; at += manyRows)
-    await sink(prepared.shapeBatch({ ...kept.read, rows: rows.slice(at, at + manyRows) }, currency));
+  for (let at = 0; at === 0 || at < rows.length; at += manyRows) {
+    running.signal?.throwIfAborted();
+    const batch = { ...kept.read, rows: rows.slice(at, at + manyRows) };
+    await hand((table) => sink(prepared.shapeBatch(table, currency)), batch).catch(asStated);
+  }
   return true;
 };
 
-/** Holds the client's turn until the reader took the last row. What the source answers is never cached. */
-const stream = async (place: Place, ask: AnyAsk, running: Running, sink: Take): Promise<void> => {
-  const { database, rows } = place;
-  const prepared = await prepareOnce(place, ask, running);
-  if (await streamKept(place, ask, prepared, running, sink)) return;
-  const { scoped, compiled, shapeBatch, hasOtherTypes } = prepared;
+const asStated = (cause: unknown): never => {
+  throw cause instanceof ReaderFailed ? cause.cause : cause;
+};
+
+const streamRead = async (place: Place, ask: AnyAsk, prepared: Prepared, running: Running, sink: Take) => {
+  const { database } = place;
+  const { compiled, shapeBatch, hasOtherTypes } = prepared;
   const currency = await tenantCurrencyOf(place, prepared, running);
   let isFirst = true;
   const take = (batch: ResultTable): Promise<void> => {
@@ -574,10 +580,21 @@ const stream = async (place: Place, ask: AnyAsk, running: Running, sink: Take): 
     isFirst = false;
     return sink(shapeBatch(batch, currency));
   };
-  const read = (signal: AbortSignal | undefined) => {
-    const readAll = () => database.stream(compiled.page, ask.question.tenant, take, { ...running, signal });
-    return place.ran === undefined ? readAll() : place.ran(readAll);
-  };
+  const readAll = () => database.stream(compiled.page, ask.question.tenant, take, running);
+  return place.ran === undefined ? readAll() : place.ran(readAll);
+};
+
+/**
+ * Holds the client's turn until the reader took the last row, also of a rollup: its rows are in memory. What the source
+ * answers is never cached.
+ */
+const stream = async (place: Place, ask: AnyAsk, running: Running, sink: Take): Promise<void> => {
+  const prepared = await prepareOnce(place, ask, running);
+  place.watch?.asked(ownerOf(ask.question), 0);
   const asked = { ...ask.question, requestId: running.requestId };
-  await rows.download(asked, scoped, read, running.signal);
+  const inTurn = async (signal: AbortSignal | undefined): Promise<void> => {
+    const own = { ...running, signal };
+    if (!(await streamKept(place, ask, prepared, own, sink))) await streamRead(place, ask, prepared, own, sink);
+  };
+  await place.rows.download(asked, prepared.scoped, inTurn, running.signal);
 };

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EngineOptions } from '../../src/engine/engine.js';
 import { rollupSources } from '../../src/engine/rollups/sources.js';
 import type { ConditionTree, Measure, VisualDefinition } from '../../src/model/dashboard/metric.js';
@@ -10,6 +10,7 @@ import { noColumnRules, withColumnRules } from '../../src/model/datamart/column-
 import type { Datamart, Rollup } from '../../src/model/datamart/datamart.js';
 import type { Condition } from '../../src/model/filter/filter.js';
 import type { Engine, KeptRollup } from '../../src/model/query/engine.js';
+import { createRunningWork } from '../../src/platform/work/running-work.js';
 import { createBuilder, findKinds, type TableData } from './test-databases.js';
 import {
   at,
@@ -354,6 +355,34 @@ describe.each(kinds)('on %s', (kind) => {
         ['south', 10],
       ],
     });
+  });
+
+  it('gives a download of kept rows in the turn of its client too, where an operator can end it', async () => {
+    const many = Array.from({ length: 3_000 }, (_, at) => ['acme', `r${at}`, 1, 0.5, '2024-01-05'] as const);
+    await fill(many);
+    await build();
+    await engine.close();
+    const running = createRunningWork({ now: () => now });
+    await open({ running, queue: { running: 1, waiting: 1 } });
+    const closed = condition('sales.sold', { kind: 'range', from: null, to: '2024-03-01', toIsExclusive: true });
+    const byRegion = { ...total, dimensions: [{ name: 'region', column: columnRef('sales.region') }] };
+    const download = () => engine.stream(question(place, mart(), 'acme', byRegion, { conditions: [closed] }));
+    const works = () => running.list().filter((one) => one.kind === 'download');
+    const first = await download();
+    expect(works()).toMatchObject([{ kind: 'download', clientId: 'acme', canEnd: true }]);
+    // The reader takes nothing: a second one waits, and a third one is refused.
+    const second = download();
+    await vi.waitFor(() => expect(works()).toHaveLength(2));
+    expect(await refusalOf(download)).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'query-line-full' });
+    expect(running.end({ kind: 'download', number: works()[0]?.number ?? 0 })).toBe(true);
+    const readAll = async ({ batches }: Awaited<typeof second>): Promise<number> => {
+      let read = 0;
+      for await (const batch of batches) read += batch.length;
+      return read;
+    };
+    expect(await refusalOf(() => readAll(first))).toMatchObject({ reason: 'ended-by-operator' });
+    expect(await readAll(await second)).toBe(3_000);
+    expect(works()).toEqual([]);
   });
 
   it('lets the source answer where a file is damaged, and says so in the log', async () => {
