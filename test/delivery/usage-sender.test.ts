@@ -135,6 +135,19 @@ describe.each(backings)('on %s', (backing) => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
   });
 
+  test('what is late waits behind the hours of all others, however old its hour is', async () => {
+    await senderOf().begin();
+    at('08:10');
+    await store.dataApps.insert({ id: 'other', name: 'other', createdAt: now, updatedAt: now });
+    await store.usage.sending.close(new Date('2024-01-01T07:00:00Z'));
+    await use(sumOf('05:00', { dataAppId: 'other', mints: 9 }), sumOf('07:00'));
+    await sendAll();
+    expect(told()).toEqual([
+      ['07:00', false, 1],
+      ['05:00', true, 9],
+    ]);
+  });
+
   test('a receiver that is down for a day gets everything afterwards, in order', async () => {
     await senderOf().begin();
     await receiver.close();

@@ -67,10 +67,11 @@ export type ClaimedUsage = UsageMessage & {
   readonly attempts: number;
 };
 
+/** What is late comes last: what one data app tells of old hours does not stop the hours of the others. */
 const claim = async (db: Kysely<Tables>, { now, leaseId, leasedUntil }: Lease): Promise<ClaimedUsage | undefined> => {
   const { rows } = await sql<ClaimedUsage>`
     with next as (
-      select id, at, is_late as "isLate", tenants from guestlist.usage_messages order by at, is_late, id limit 1
+      select id, at, is_late as "isLate", tenants from guestlist.usage_messages order by is_late, at, id limit 1
     ), held as (
       update guestlist.usage_sending set lease_id = ${leaseId}, leased_until = ${leasedUntil}, attempts = attempts + 1
       where exists (select from next) and attempt_at <= ${now} and coalesce(leased_until <= ${now}, true)

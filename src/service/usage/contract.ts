@@ -134,8 +134,14 @@ export const exportUsage = operation({
   },
 });
 
+/** A gateway keeps logins while it cannot reach the service. Older ones would be of months that were billed. */
+export const oldestLoginDays = 31;
+
 const login = z.strictObject({
-  at: z.iso.datetime().max(40).describe('The hour in which they were.'),
+  at: z.iso
+    .datetime()
+    .max(40)
+    .describe(`The hour in which they were. What is older than ${oldestLoginDays} days counts for the hour then.`),
   clientId: identifier,
   userIdentifier: identifier.nullable(),
   count: z.number().int().min(1).max(1_000_000_000),

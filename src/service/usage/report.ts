@@ -3,6 +3,7 @@ import type { ApiKeyCaller } from '../../model/guest/caller.js';
 import type { Clock, Digest, Tag } from '../../model/ports.js';
 import { nothingUsed } from '../../model/usage-batches.js';
 import type { Store } from '../store/store.js';
+import { oldestLoginDays } from './contract.js';
 import { personOf } from './usage.js';
 
 type Deps = {
@@ -24,14 +25,15 @@ type ReportedLogins = {
 };
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
-/** The data app is that of the key. A clock that is ahead counts for this hour. */
+/** The data app is that of the key. A clock that is ahead counts for this hour, and what is too old for the oldest one. */
 export const reportLogins =
   ({ store, clock, tag, digest }: Deps) =>
   async ({ dataAppId }: ApiKeyCaller, { writer, number, logins }: ReportedLogins): Promise<undefined> => {
     const nowMs = clock.now().getTime();
     const sumOf = async ({ at, clientId, userIdentifier, count }: ReportedLogins['logins'][number]) => {
-      const atMs = Math.min(Date.parse(at), nowMs);
+      const atMs = Math.max(nowMs - oldestLoginDays * dayMs, Math.min(Date.parse(at), nowMs));
       const person = await personOf(tag, { dataAppId, clientId, userIdentifier });
       const key = { at: new Date(atMs - (atMs % hourMs)), dataAppId, clientId, person, dashboardId: '', metricId: '' };
       return { ...key, ...nothingUsed(), logins: count };
