@@ -590,7 +590,6 @@ const streamRead = async (place: Place, ask: AnyAsk, prepared: Prepared, running
  */
 const stream = async (place: Place, ask: AnyAsk, running: Running, sink: Take): Promise<void> => {
   const prepared = await prepareOnce(place, ask, running);
-  place.watch?.asked(ownerOf(ask.question), 0);
   const asked = { ...ask.question, requestId: running.requestId };
   const inTurn = async (signal: AbortSignal | undefined): Promise<void> => {
     const own = { ...running, signal };
