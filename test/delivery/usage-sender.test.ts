@@ -1,5 +1,6 @@
 /** What a billing system gets: each count once, in order, whatever fails between. */
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -289,6 +290,18 @@ describe.each(backings)('on %s', (backing) => {
         ['other', 'LAX', 1],
       ],
       [['app', 'erased', 3]],
+    ]);
+  });
+
+  test('what a process tells of an erased tenant hours later names it no more, and the tenant may come back', async () => {
+    await store.clients.erase('d', 'LAX');
+    await sql`update guestlist.client_erasures set erased_at = '2024-01-01T08:30Z'`.execute(database.connect<Tables>());
+    await use(sumOf('07:00', { mints: 4 }), sumOf('09:00', { mints: 2 }));
+    const year = { from: new Date('2024-01-01'), to: new Date('2025-01-01'), step: null, by: ['tenant'], limit: 9 } as const;
+    const rows = await store.usage.read(year);
+    expect(rows.map(({ clientId, mints }) => [clientId?.replace(/^erased:.+/, 'erased'), mints]).toSorted()).toEqual([
+      ['LAX', 2],
+      ['erased', 4],
     ]);
   });
 

@@ -105,7 +105,8 @@ const add = (db: Kysely<Tables>, { writer, number, sums }: UsageBatch): Promise<
           ${columnList(['person', 'dashboard_id', 'metric_id'], (name) => `case when erased.name is null then ${name} else '' end as ${name}`)}
         from given left join lateral (
           select ${erasedName('digest')} as name from guestlist.client_erasures
-          where client_erasures.data_app_id = given.data_app_id and erased_at > now() - interval '1 minute'
+          where client_erasures.data_app_id = given.data_app_id
+            and (erased_at > now() - interval '1 minute' or given.at < date_trunc('hour', erased_at, 'UTC'))
             and digest = encode(sha256(convert_to(salt || given.client_id, 'UTF8')), 'hex')
           order by number desc limit 1
         ) as erased on true
