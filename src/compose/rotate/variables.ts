@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../platform/config/config.js';
 import { readHookSecrets } from '../../platform/config/hook-secrets.js';
+import { minimumSecretLength } from '../../platform/keys/jwt-keys.js';
 import { severalSecrets } from '../../platform/keys/several-secrets.js';
 
 /** A secret with a variable that takes two values. */
@@ -77,7 +78,10 @@ export const rotateVariable = (
   const [first, second, ...others] = valuesOf(value);
   if (others.length > 0)
     throw new Error(`${variable} has more than two values: take away those that nobody uses, and run this again.`);
-  return second === undefined
-    ? { variable, holder, step: 'added', next: `${first} ${make()}` }
-    : { variable, holder, step: 'ended', next: second };
+  if (second !== undefined) return { variable, holder, step: 'ended', next: second };
+  const added = { variable, holder, step: 'added', next: `${first} ${make()}` } as const;
+  if (valuesOf(added.next).length === 2) return added;
+  throw new Error(
+    `${variable} has a value with spaces or with fewer than ${minimumSecretLength} characters, which cannot stand beside another one: neither would hold. Replace it here and at the other end at once.`,
+  );
 };
