@@ -131,6 +131,9 @@ export type UsageRow = UsageCounts & {
 /** The most rows of one answer. */
 export const mostUsageRows = 10_000;
 
+/** A gateway keeps logins while it cannot reach the service. Older ones would be of months that were billed. */
+export const oldestLoginDays = 31;
+
 /** As it is told, with names of data apps in place of their ids. Null: the data app was deleted. */
 export type ToldUsage = {
   readonly rows: readonly (Omit<UsageRow, 'dataAppId'> & { readonly dataAppName?: string | null })[];

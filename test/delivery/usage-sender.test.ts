@@ -297,7 +297,13 @@ describe.each(backings)('on %s', (backing) => {
     await store.clients.erase('d', 'LAX');
     await sql`update guestlist.client_erasures set erased_at = '2024-01-01T08:30Z'`.execute(database.connect<Tables>());
     await use(sumOf('07:00', { mints: 4 }), sumOf('09:00', { mints: 2 }));
-    const year = { from: new Date('2024-01-01'), to: new Date('2025-01-01'), step: null, by: ['tenant'], limit: 9 } as const;
+    const year = {
+      from: new Date('2024-01-01'),
+      to: new Date('2025-01-01'),
+      step: null,
+      by: ['tenant'],
+      limit: 9,
+    } as const;
     const rows = await store.usage.read(year);
     expect(rows.map(({ clientId, mints }) => [clientId?.replace(/^erased:.+/, 'erased'), mints]).toSorted()).toEqual([
       ['LAX', 2],

@@ -99,7 +99,10 @@ describe.each(backings)('on %s', (backing) => {
 
   it('logins of long ago count in the first hour that may still be told', async () => {
     const login = { clientId: 'LAX', userIdentifier: null, count: 1 };
-    const logins = ['0000-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '2000-01-01T00:00:00Z'].map((at) => ({ ...login, at }));
+    const logins = ['0000-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '2000-01-01T00:00:00Z'].map((at) => ({
+      ...login,
+      at,
+    }));
     await call()(reportLogins, { writer: randomUUID(), number: 1, logins });
     const earliest = new Date(service.deps.clock.now().getTime() - 31 * 24 * 3_600_000);
     expect(await stored({ step: 'hour' })).toMatchObject([{ at: earliest, logins: 3 }]);

@@ -6,7 +6,10 @@ import { severalSecrets } from '../../src/platform/keys/several-secrets.js';
 
 const name = 'GUESTLIST_HOST_JWT_SECRET';
 const rotate = (value: string) =>
-  rotateVariable({ settings: defaultSettings(), issuers: [], readVariable: (of) => (of === name ? value : undefined) }, name);
+  rotateVariable(
+    { settings: defaultSettings(), issuers: [], readVariable: (of) => (of === name ? value : undefined) },
+    name,
+  );
 
 it('has the old value and a new one', () => {
   const old = 'x'.repeat(32);

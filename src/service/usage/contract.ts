@@ -1,6 +1,13 @@
 /** Operations of this project: what was used, for operators and for who bills it. */
 import { z } from 'zod';
-import { mostUsageRows, type ToldUsage, usageGroups, usageNames, usageSteps } from '../../model/usage.js';
+import {
+  mostUsageRows,
+  oldestLoginDays,
+  type ToldUsage,
+  usageGroups,
+  usageNames,
+  usageSteps,
+} from '../../model/usage.js';
 import { identifier } from '../../platform/http/interface/fields.js';
 import { noError, operation } from '../../platform/http/interface/operation.js';
 import { csvLine } from '../guest/contract/csv.js';
@@ -133,9 +140,6 @@ export const exportUsage = operation({
     output: `${columns.join(',')}\r\n,,LAX,,,,9,480,61,312,5204,2,84120,9410,4,12,0,30,840\r\n`,
   },
 });
-
-/** A gateway keeps logins while it cannot reach the service. Older ones would be of months that were billed. */
-export const oldestLoginDays = 31;
 
 const login = z.strictObject({
   at: z.iso

@@ -1,9 +1,9 @@
 /** Counts what a gateway tells of itself: the tokens that it gave to users, kept ones too. */
 import type { ApiKeyCaller } from '../../model/guest/caller.js';
 import type { Clock, Digest, Tag } from '../../model/ports.js';
+import { oldestLoginDays } from '../../model/usage.js';
 import { nothingUsed } from '../../model/usage-batches.js';
 import type { Store } from '../store/store.js';
-import { oldestLoginDays } from './contract.js';
 import { personOf } from './usage.js';
 
 type Deps = {
