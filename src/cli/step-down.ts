@@ -6,13 +6,14 @@ import { Exit } from './kit/exit.js';
 
 const mostNames = 20;
 
-const describe = ({ version, unreadable: { datamarts, tokens } }: SteppedDown): string => {
+const describe = ({ version, unreadable: { datamarts, tokens, holds } }: SteppedDown): string => {
   const rest = datamarts.length - mostNames;
   return [
     `Release ${version} cannot read, and answers nothing from:`,
     ...datamarts.slice(0, mostNames).map((name) => `  datamart ${JSON.stringify(name)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
     ...(tokens > 0 ? [`  ${tokens} guest tokens: their users get new ones at their next login`] : []),
+    ...(holds > 0 ? [`  ${holds} holds: it deletes what is old enough of held tenants too`] : []),
   ].join('\n');
 };
 
@@ -29,8 +30,8 @@ it, so it shows nobody too much. The command then changes nothing, unless --with
   .option('--dry-run', 'say what would be hidden')
   .action(async ({ withoutThem = false, dryRun = false }) => {
     const done = await stepDownConfigured({ withoutThem, isDry: dryRun });
-    const { datamarts, tokens } = done.unreadable;
-    if (datamarts.length > 0 || tokens > 0) console.log(describe(done));
+    const { datamarts, tokens, holds } = done.unreadable;
+    if (datamarts.length > 0 || tokens > 0 || holds > 0) console.log(describe(done));
     if (done.isDone) {
       console.log(`Release ${done.version} can start now. Hidden: ${done.hidden.length} migrations.`);
       return;

@@ -99,6 +99,20 @@ describe.each(backings)('step-down on %s', (_, make) => {
   });
 });
 
+it('changes nothing while a tenant is held, since the previous release knows no holds', async () => {
+  const where = await backings[0]?.[1]();
+  if (where === undefined) throw new Error('no backing');
+  await on(placeOf(where), async (database) => {
+    await sql`insert into guestlist_gateway.holds (id, reason, placed_at) values ('h', 'a case', now())`.execute(
+      database.connect(),
+    );
+  });
+  const refused = await runAt(where, ['step-down']);
+  expect(refused.code).toBe(1);
+  expect(refused.out).toContain('1 holds: it deletes');
+  expect(await foundBefore(where)).toEqual(all);
+});
+
 it('a migration that takes away what the previous release needs keeps it from starting', () => {
   const [part] = productParts;
   if (part === undefined) throw new Error('the product has no tables');

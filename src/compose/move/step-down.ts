@@ -26,8 +26,8 @@ export type StepDownRequest = {
   readonly withoutThem: boolean;
 };
 
-/** What the previous release cannot read. */
-export type Unreadable = { readonly datamarts: readonly string[]; readonly tokens: number };
+/** What the previous release cannot read. `holds`: it deletes what is old enough, also of held tenants. */
+export type Unreadable = { readonly datamarts: readonly string[]; readonly tokens: number; readonly holds: number };
 
 export type SteppedDown = {
   readonly version: string;
@@ -69,13 +69,15 @@ const findUnreadable = async (db: Kysely<unknown>): Promise<Unreadable> => {
     .where(sql<boolean>`jsonb_typeof(tables) = 'object'`)
     .orderBy('name')
     .execute();
-  const { rows } = await sql<{ tokens: number }>`
-    select count(*)::integer as tokens from guestlist.guest_tokens
-    where epoch < 0 and (expires_at is null or expires_at > now())`.execute(db);
-  return { datamarts: datamarts.map(({ name }) => name), tokens: rows[0]?.tokens ?? 0 };
+  const { rows } = await sql<{ tokens: number; holds: number }>`
+    select count(*)::integer as tokens, (select count(*)::integer from guestlist_gateway.holds) as holds
+    from guestlist.guest_tokens where epoch < 0 and (expires_at is null or expires_at > now())`.execute(db);
+  const [{ tokens, holds } = { tokens: 0, holds: 0 }] = rows;
+  return { datamarts: datamarts.map(({ name }) => name), tokens, holds };
 };
 
-const isEmpty = ({ datamarts, tokens }: Unreadable): boolean => datamarts.length === 0 && tokens === 0;
+const isEmpty = ({ datamarts, tokens, holds }: Unreadable): boolean =>
+  datamarts.length === 0 && tokens === 0 && holds === 0;
 
 /** All of it or nothing: a process never finds one schema of the one release and one of the other. */
 const hideAll = async (ledger: Transaction<LedgerTables>, unreadable: Unreadable, at: Date) => {
@@ -83,8 +85,8 @@ const hideAll = async (ledger: Transaction<LedgerTables>, unreadable: Unreadable
   const db = ledger as unknown as Kysely<unknown>;
   const hidden: string[] = [];
   for (const { schema } of productParts) hidden.push(...(await hideMigrations(db, schema, lastIn(schema))));
-  const { datamarts, tokens } = unreadable;
-  const detail = { command: 'step-down', to: previousVersion, datamarts: datamarts.length, tokens };
+  const { datamarts, ...counts } = unreadable;
+  const detail = { command: 'step-down', to: previousVersion, datamarts: datamarts.length, ...counts };
   await appendWithin(ledger, { refOf }, [{ at, event: { kind: 'admin', code: 'OK', detail } }]);
   return hidden;
 };
