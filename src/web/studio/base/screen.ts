@@ -1,10 +1,11 @@
 /** The base of every screen: loads what its address names, and shows loading, failure and content in the same way. */
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { type Api, StudioError } from './api.js';
+import { Part } from './part.js';
 import type { Place } from './routes.js';
 import { watchTenantNames } from './tenant-names.js';
 
-export abstract class Screen<Data> extends LitElement {
+export abstract class Screen<Data> extends Part {
   static override properties = {
     api: { attribute: false },
     place: { attribute: false },
@@ -22,18 +23,12 @@ export abstract class Screen<Data> extends LitElement {
   /** Whether an action is under way. */
   declare isBusy: boolean;
   #loading = new AbortController();
-  #gone = new AbortController();
 
   constructor() {
     super();
     this.failure = null;
     this.notice = null;
     this.isBusy = false;
-  }
-
-  /** All screens share the page's style sheet. */
-  protected override createRenderRoot(): HTMLElement {
-    return this;
   }
 
   protected abstract load(signal: AbortSignal): Promise<Data>;
@@ -50,13 +45,11 @@ export abstract class Screen<Data> extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#gone = new AbortController();
-    watchTenantNames(() => this.requestUpdate(), this.#gone.signal);
+    watchTenantNames(() => this.requestUpdate(), this.gone);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#gone.abort();
     this.#loading.abort();
   }
 

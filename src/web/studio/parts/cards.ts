@@ -1,8 +1,9 @@
 /** Which cards of a dashboard each kind of user cannot see, and why, before it is published. */
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { Answer, Api } from '../base/api.js';
 import { type Cards, howMany, isWhole, whoIs, whyClosed } from '../base/card-words.js';
 import { badge, link } from '../base/kit.js';
+import { Part } from '../base/part.js';
 import { addressOf } from '../base/routes.js';
 import { textOf } from '../base/screen.js';
 import { watchTenantNames } from '../base/tenant-names.js';
@@ -10,7 +11,7 @@ import { askedAs, nameOf, readViewer, type Viewer, watchViewer } from '../base/v
 
 type Checked = Answer<'cards-check'>;
 
-export class CardsCheck extends LitElement {
+export class CardsCheck extends Part {
   static override properties = {
     api: { attribute: false },
     template: {},
@@ -26,22 +27,10 @@ export class CardsCheck extends LitElement {
   declare result: { readonly checked: Checked; readonly viewer: Viewer | null } | undefined;
   declare failure: string | null;
 
-  #gone = new AbortController();
-
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#gone = new AbortController();
-    watchTenantNames(() => this.requestUpdate(), this.#gone.signal);
-    watchViewer(() => void this.#check(), this.#gone.signal);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#gone.abort();
-  }
-
-  protected override createRenderRoot(): HTMLElement {
-    return this;
+    watchTenantNames(() => this.requestUpdate(), this.gone);
+    watchViewer(() => void this.#check(), this.gone);
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -50,7 +39,7 @@ export class CardsCheck extends LitElement {
 
   async #check(): Promise<void> {
     if (this.isOpen !== true) return;
-    const { signal } = this.#gone;
+    const signal = this.gone;
     // Of a chosen user, the answer depends on claims.
     const viewer = this.api.session.person.seesData ? readViewer() : null;
     this.failure = null;

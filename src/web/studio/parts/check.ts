@@ -1,14 +1,15 @@
 /** Runs every metric of a template for some tenants and as one restricted user, and lists what users would meet. */
-import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { Answer, Api } from '../base/api.js';
 import { badge } from '../base/kit.js';
+import { Part } from '../base/part.js';
 import { checkAsRestricted, type RestrictedCheck } from '../base/restricted-check.js';
 import { textOf } from '../base/screen.js';
 import { tenantLink, watchTenantNames } from '../base/tenant-names.js';
 
 type Checked = Answer<'template-check'>;
 
-export class Check extends LitElement {
+export class Check extends Part {
   static override properties = {
     api: { attribute: false },
     template: {},
@@ -25,21 +26,9 @@ export class Check extends LitElement {
   declare failure: string | null;
   declare isBusy: boolean;
 
-  #gone = new AbortController();
-
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#gone = new AbortController();
-    watchTenantNames(() => this.requestUpdate(), this.#gone.signal);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#gone.abort();
-  }
-
-  protected override createRenderRoot(): HTMLElement {
-    return this;
+    watchTenantNames(() => this.requestUpdate(), this.gone);
   }
 
   protected override render(): TemplateResult {
@@ -87,7 +76,7 @@ export class Check extends LitElement {
     try {
       const clientIds = named.length === 0 ? {} : { clientIds: named };
       this.result = await this.api.command('template-check', { template: this.template, ...clientIds });
-      this.restricted = await checkAsRestricted(this.api, this.template, this.#gone.signal);
+      this.restricted = await checkAsRestricted(this.api, this.template, this.gone);
     } catch (error) {
       this.failure = textOf(error);
     } finally {

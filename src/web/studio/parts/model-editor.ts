@@ -1,5 +1,5 @@
 /** Changes a model: what its tables and columns are called and mean, whose rows they hold, and relationships. */
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { searchField } from '../../base/search-field.js';
 import { changed, type History, historyOf, redone, undone } from '../../editor/history.js';
 import './model-diagram.js';
@@ -11,6 +11,7 @@ import { wholeNames } from '../base/model-graph.js';
 import { type Described, findColumns, type Notes, withFeedback, wordsFault } from '../base/model-notes.js';
 import { describeScore, type ModelPlace } from '../base/model-score.js';
 import { type Keys, type TableTenancy, tenancyOf } from '../base/model-tenancy.js';
+import { Part } from '../base/part.js';
 import { textOf } from '../base/screen.js';
 import { modelScore } from './model-score-card.js';
 import { askRelationship, evidenceBadge } from './relationship-dialog.js';
@@ -19,7 +20,7 @@ import { redNotice, tenancyList } from './tenancy-list.js';
 /** Where Control and Z belong to what is typed. */
 const typing = 'input:not([type="checkbox"]), textarea, [contenteditable], dialog, studio-code';
 
-export class ModelEditor extends LitElement {
+export class ModelEditor extends Part {
   static override properties = {
     api: { attribute: false },
     model: { attribute: false },
@@ -51,7 +52,6 @@ export class ModelEditor extends LitElement {
   /** What was counted, by the name of the relationship. */
   declare checked: ReadonlyMap<string, Checked>;
   declare search: string;
-  #gone = new AbortController();
 
   constructor() {
     super();
@@ -61,19 +61,9 @@ export class ModelEditor extends LitElement {
     this.search = '';
   }
 
-  protected override createRenderRoot(): HTMLElement {
-    return this;
-  }
-
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#gone = new AbortController();
-    document.addEventListener('keydown', this.#key, { signal: this.#gone.signal });
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#gone.abort();
+    document.addEventListener('keydown', this.#key, { signal: this.gone });
   }
 
   protected override willUpdate(changes: PropertyValues<this>): void {

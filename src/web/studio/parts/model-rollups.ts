@@ -1,8 +1,9 @@
 /** The rollups of a model: what their files have, and those that would answer what was asked. For people with access to data. */
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { type Api, type OperationAnswer, StudioError } from '../base/api.js';
 import { badge } from '../base/kit.js';
 import type { StoredModel } from '../base/model-edit.js';
+import { Part } from '../base/part.js';
 import { textOf } from '../base/screen.js';
 
 type Kept = OperationAnswer<'listRollups'>['data'][number];
@@ -16,7 +17,7 @@ const states = {
   outdated: ['outdated', 'warn'],
 } as const satisfies Record<Kept['state'], unknown>;
 
-export class ModelRollups extends LitElement {
+export class ModelRollups extends Part {
   static override properties = {
     api: { attribute: false },
     model: { attribute: false },
@@ -33,26 +34,11 @@ export class ModelRollups extends LitElement {
   declare proposal: Proposal | undefined;
   declare notice: { readonly text: string; readonly isBad: boolean } | null;
   declare isBusy: boolean;
-  #gone = new AbortController();
 
   constructor() {
     super();
     this.notice = null;
     this.isBusy = false;
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#gone = new AbortController();
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#gone.abort();
-  }
-
-  protected override createRenderRoot(): HTMLElement {
-    return this;
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -61,7 +47,7 @@ export class ModelRollups extends LitElement {
 
   /** Says nothing unless it fails, so that what was done before stays said. */
   async #read(): Promise<void> {
-    const { signal } = this.#gone;
+    const signal = this.gone;
     this.kept = undefined;
     if (this.#declared.length === 0) return;
     try {
@@ -83,12 +69,12 @@ export class ModelRollups extends LitElement {
     this.isBusy = true;
     this.notice = null;
     try {
-      const text = await work({ datamartName: this.model.name }, this.#gone.signal);
+      const text = await work({ datamartName: this.model.name }, this.gone);
       this.notice = text === null ? null : { text, isBad: false };
     } catch (error) {
       const isStale = error instanceof StudioError && error.code === 'DATAMART_CHANGED';
       const text = isStale ? 'Somebody changed this model meanwhile. Open it again.' : textOf(error);
-      if (!this.#gone.signal.aborted) this.notice = { text, isBad: true };
+      if (!this.gone.aborted) this.notice = { text, isBad: true };
     } finally {
       this.isBusy = false;
     }

@@ -1,5 +1,5 @@
 /** What the database of a model has that the model does not, and the other way round; each difference is decided here. */
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { options } from '../../base/options.js';
 import { type Api, StudioError } from '../base/api.js';
 import { badge, confirmed } from '../base/kit.js';
@@ -20,11 +20,12 @@ import {
   whatChanged,
 } from '../base/model-changes.js';
 import type { StoredModel } from '../base/model-edit.js';
+import { Part } from '../base/part.js';
 import { textOf } from '../base/screen.js';
 
 const colours = { new: 'good', renamed: 'warn', gone: 'bad', retyped: 'warn', leftOut: 'plain' } as const;
 
-export class ModelSync extends LitElement {
+export class ModelSync extends Part {
   static override properties = {
     api: { attribute: false },
     model: { attribute: false },
@@ -40,7 +41,6 @@ export class ModelSync extends LitElement {
   declare decisions: Decisions;
   declare failure: string | null;
   declare isBusy: boolean;
-  #gone = new AbortController();
 
   constructor() {
     super();
@@ -49,26 +49,12 @@ export class ModelSync extends LitElement {
     this.isBusy = false;
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#gone = new AbortController();
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#gone.abort();
-  }
-
-  protected override createRenderRoot(): HTMLElement {
-    return this;
-  }
-
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('model') && changed.get('model')?.updatedAt !== this.model.updatedAt) void this.#compare();
   }
 
   async #ask(accept: ReturnType<typeof acceptedBy>) {
-    const { signal } = this.#gone;
+    const signal = this.gone;
     const { columnUses: uses } = await this.api.command('policy-read', {}, signal);
     const { name: datamartName } = this.model;
     return this.api.call('compareDatamart', { datamartName, model: comparedModel(this.model), uses, accept }, signal);
@@ -80,7 +66,7 @@ export class ModelSync extends LitElement {
       this.differences = (await this.#ask([])).data;
       this.decisions = new Map();
     } catch (error) {
-      if (!this.#gone.signal.aborted) this.failure = textOf(error);
+      if (!this.gone.aborted) this.failure = textOf(error);
     }
   }
 

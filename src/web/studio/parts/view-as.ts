@@ -1,8 +1,9 @@
 /** The bar that says as whom Studio looks, and the dialog that changes it. */
-import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { matcher } from '../../base/search.js';
 import type { Api } from '../base/api.js';
 import { moment, openDialog } from '../base/kit.js';
+import { Part } from '../base/part.js';
 import { textOf } from '../base/screen.js';
 import { tenantName, watchTenantNames } from '../base/tenant-names.js';
 import { claimOf, isTypedAsJson, textOfClaim } from '../base/typed-claim.js';
@@ -38,7 +39,7 @@ const checkTyped = ({ target }: Event, type: string): void => {
 
 const asOne = 'View as a tenant’s user';
 
-export class ViewAs extends LitElement {
+export class ViewAs extends Part {
   static override properties = {
     api: { attribute: false },
     template: {},
@@ -48,29 +49,18 @@ export class ViewAs extends LitElement {
   /** The dashboard beside whose title this stands: then only its users are offered. */
   declare template: string | undefined;
   declare viewer: Viewer | null;
-  #gone = new AbortController();
 
   constructor() {
     super();
     this.viewer = readViewer();
   }
 
-  protected override createRenderRoot(): HTMLElement {
-    return this;
-  }
-
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#gone = new AbortController();
     watchViewer(() => {
       this.viewer = readViewer();
-    }, this.#gone.signal);
-    watchTenantNames(() => this.requestUpdate(), this.#gone.signal);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#gone.abort();
+    }, this.gone);
+    watchTenantNames(() => this.requestUpdate(), this.gone);
   }
 
   /** Whom the dialog puts another user beside. Undefined: it chooses the one user. */

@@ -109,13 +109,11 @@ class DashboardScreen extends Screen<Data> {
   declare seen: Seen | undefined;
   /** What the kept user sees, if another user is shown beside. */
   declare beside: Seen | undefined;
-  #gone = new AbortController();
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#gone = new AbortController();
-    watchViewer(() => void this.#look(), this.#gone.signal);
-    document.addEventListener('keydown', this.#key, { signal: this.#gone.signal });
+    watchViewer(() => void this.#look(), this.gone);
+    document.addEventListener('keydown', this.#key, { signal: this.gone });
     void this.#look();
   }
 
@@ -130,11 +128,6 @@ class DashboardScreen extends Screen<Data> {
       return [];
     });
     if (last !== undefined && !signal.aborted) chooseViewer({ ...viewerOf(last), usualOf: dashboardId });
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#gone.abort();
   }
 
   protected override async load(signal: AbortSignal): Promise<Data> {
@@ -157,7 +150,7 @@ class DashboardScreen extends Screen<Data> {
     const [viewer, kept] = [readViewer(), readKeptViewer()];
     this.seen = undefined;
     this.beside = undefined;
-    const gone = this.#gone.signal;
+    const gone = this.gone;
     const [seen, beside] = await Promise.all([this.#see(viewer), this.#see(kept)]);
     if (gone.aborted) return;
     this.seen = seen;
@@ -167,14 +160,14 @@ class DashboardScreen extends Screen<Data> {
   /** Opens the view anew, while what is being edited stays. */
   async #renew(): Promise<void> {
     const seen = await this.#see(readViewer());
-    if (!this.#gone.signal.aborted) this.seen = seen;
+    if (!this.gone.aborted) this.seen = seen;
   }
 
   async #see(viewer: Viewer | null): Promise<Seen | undefined> {
     if (viewer === null) return undefined;
     try {
       await loadElements();
-      return { viewer, view: await openView(this.api, viewer, this.#gone.signal) };
+      return { viewer, view: await openView(this.api, viewer, this.gone) };
     } catch (error) {
       return { viewer, refusal: textOf(error) };
     }

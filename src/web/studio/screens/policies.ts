@@ -31,7 +31,6 @@ class PoliciesScreen extends Screen<PolicyFacts> {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Why the chosen user sees what it sees; null while nobody is chosen. */
   declare explanation: Awaited<ReturnType<typeof explainViewer>> | string | null | undefined;
-  #gone = new AbortController();
 
   constructor() {
     super();
@@ -41,13 +40,11 @@ class PoliciesScreen extends Screen<PolicyFacts> {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#gone = new AbortController();
-    watchViewer(() => void this.#explain(), this.#gone.signal);
+    watchViewer(() => void this.#explain(), this.gone);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#gone.abort();
     this.#checking.abort();
     clearTimeout(this.#timer);
   }
@@ -63,9 +60,9 @@ class PoliciesScreen extends Screen<PolicyFacts> {
     this.explanation = viewer === null ? null : undefined;
     if (viewer === null) return;
     try {
-      this.explanation = await explainViewer(this.api, viewer, this.#gone.signal);
+      this.explanation = await explainViewer(this.api, viewer, this.gone);
     } catch (error) {
-      if (!this.#gone.signal.aborted) this.explanation = textOf(error);
+      if (!this.gone.aborted) this.explanation = textOf(error);
     }
   }
 
