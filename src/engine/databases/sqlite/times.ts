@@ -36,8 +36,8 @@ export const momentOf = (text: string): string => {
 export const localTime = (time: Sql, zone: string | null): Sql => {
   const offsets = zone === null ? [] : zoneOffsets(zone);
   if (offsets.every(({ seconds }) => seconds === 0)) return time;
-  // Computed once for each row, in place of once for each comparison.
-  return sql`(WITH utc AS MATERIALIZED (SELECT ${time} AS at) SELECT ${written(sql`at`, sql`(${secondsAhead(offsets)}) || ' seconds'`)} FROM utc)`;
+  // Computed once for each row, in place of once for each comparison. SQLite moves no time beyond the years 0 and 9999: it stays.
+  return sql`(WITH utc AS MATERIALIZED (SELECT ${time} AS at) SELECT coalesce(${written(sql`at`, sql`(${secondsAhead(offsets)}) || ' seconds'`)}, at) FROM utc)`;
 };
 
 /** In two steps, so few comparisons are needed. A search by halves would nest deeper than SQLite parses. */
