@@ -50,7 +50,7 @@ describe.runIf(isThere)('PostgreSQL 18', () => {
     expect(stays?.columns.find(({ columnName }) => columnName === 'nights')?.kind).toBe('integer');
   });
 
-  it('a UUID of version 7 is compared as any other', async () => {
+  it('a UUID of version 7 is compared like all others', async () => {
     const id = columnRef('stays.id');
     const ids = metric('stays', { dimensions: [{ name: 'id', column: id }] });
     const [first] = (await engine.query(question(place, mart, 'None', ids))).rows;

@@ -21,6 +21,7 @@ import { Refusal } from '../../src/model/refusal.js';
 import { columnRef, condition, datamart, metric, question, refusalOf, relationship, table } from './world.js';
 
 type PostgresVariant = keyof typeof postgresForms;
+type Recorded = Variant | 'POSTGRES';
 const isOfPostgres = (name: string): name is PostgresVariant => Object.hasOwn(postgresForms, name);
 
 /** Columns as PostgreSQL names their types. */
@@ -96,7 +97,7 @@ const createAsk =
   };
 
 /** The catalog of the variant, and the statements that read it. */
-const catalogOf = async (name: Variant): Promise<{ readonly catalog: Catalog; readonly asked: readonly string[] }> => {
+const catalogOf = async (name: Recorded): Promise<{ readonly catalog: Catalog; readonly asked: readonly string[] }> => {
   const asked: string[] = [];
   const ask = createAsk(asked);
   if (!isOfPostgres(name)) return { catalog: await readCatalog(ask, null), asked };
@@ -108,7 +109,7 @@ const catalogOf = async (name: Variant): Promise<{ readonly catalog: Catalog; re
   return { catalog, asked };
 };
 
-const dialectOf = (name: Variant): Dialect =>
+const dialectOf = (name: Recorded): Dialect =>
   isOfPostgres(name) ? postgresForms[name].dialect : createMysqlDialect({ isMariaDb: false, variant: 'AURORA_MYSQL' });
 
 const sum = { name: 'sum', aggregate: 'SUM', column: columnRef('sales.amount') } as const;
@@ -234,11 +235,11 @@ const write = ({ sql, parameters }: Statement): string =>
   parameters.length === 0 ? `${sql};` : `${sql};\n-- values: ${JSON.stringify(parameters)}`;
 
 /** The statement of a question, or why it is refused. */
-const recorded = async (name: Variant, dialect: Dialect, catalog: Catalog, asked: Asked): Promise<string> => {
+const recorded = async (name: Recorded, dialect: Dialect, catalog: Catalog, asked: Asked): Promise<string> => {
   const database: Database = { dialect, catalog, run: async () => described, stream: async () => undefined };
   const place = {
     datasource: {
-      ...{ id: 'd1', name: 'warehouse', syncedAt: null, datasourceType: name, host: 'db', port: variants[name].port },
+      ...{ id: 'd1', name: 'warehouse', syncedAt: null, datasourceType: name, host: 'db', port: 5432 },
       ...{ username: 'reader', password: '', database: 'shop', schema: null, isSsl: true },
     },
     schemaName: 'main',
@@ -261,7 +262,7 @@ const recorded = async (name: Variant, dialect: Dialect, catalog: Catalog, asked
   }
 };
 
-const sessionOf = (name: Variant): readonly Statement[] =>
+const sessionOf = (name: Recorded): readonly Statement[] =>
   isOfPostgres(name)
     ? [
         { sql: 'BEGIN READ ONLY', parameters: [] },
@@ -272,22 +273,30 @@ const sessionOf = (name: Variant): readonly Statement[] =>
         { sql: 'START TRANSACTION READ ONLY', parameters: [] },
       ];
 
-const headed = (title: string, texts: readonly string[]): string => `-- ${title}\n${texts.join('\n')}\n`;
+type Block = { readonly title: string; readonly text: string };
 
-test.each(variantNames)('what %s is sent is recorded', async (name) => {
+const blocksOf = async (name: Recorded): Promise<readonly Block[]> => {
   const { catalog, asked } = await catalogOf(name);
-  const answers = [];
-  for (const one of questions) answers.push(headed(one.name, [await recorded(name, dialectOf(name), catalog, one)]));
-  const parts = [
-    `-- ${variants[name].title}: recorded, and run on no server. Values are bound.\n`,
-    headed('before each statement', sessionOf(name).map(write)),
-    ...answers,
-    headed(
-      'the catalog',
-      asked.map((sql) => `${sql};`),
-    ),
-  ];
-  await expect(parts.join('\n')).toMatchFileSnapshot(`variants/${name}.sql`);
+  const blocks = [{ title: 'before each statement', text: sessionOf(name).map(write).join('\n') }];
+  for (const one of questions)
+    blocks.push({ title: one.name, text: await recorded(name, dialectOf(name), catalog, one) });
+  return [...blocks, ...asked.map((sql, at) => ({ title: `the catalog, statement ${at + 1}`, text: `${sql};` }))];
+};
+
+const headed = ({ title, text }: Block): string => `-- ${title}\n${text}\n`;
+
+test('what PostgreSQL is sent is recorded, for a comparison', async () => {
+  const blocks = await blocksOf('POSTGRES');
+  await expect(blocks.map(headed).join('\n')).toMatchFileSnapshot('variants/POSTGRES.sql');
+});
+
+test.each(variantNames)('what %s is sent is recorded, but for what PostgreSQL is sent too', async (name) => {
+  const usual = isOfPostgres(name) ? await blocksOf('POSTGRES') : [];
+  const parts = (await blocksOf(name)).map((block, at) =>
+    block.text === usual[at]?.text ? `-- ${block.title}: as in POSTGRES.sql\n` : headed(block),
+  );
+  const head = `-- ${variants[name].title}: recorded, and run on no server. Values are bound.\n`;
+  await expect([head, ...parts].join('\n')).toMatchFileSnapshot(`variants/${name}.sql`);
 });
 
 describe('what would show a tenant the rows of another one', () => {

@@ -155,17 +155,19 @@ it('a default for a column of rows that are not read where a later column is fil
 });
 
 describe.each(productParts)('migrations of $schema', ({ schema, migrations }) => {
-  const later = new Set(hiddenMigrations([{ schema, migrations }]));
+  const unmarked = Object.fromEntries(Object.entries(migrations).map(([name, { up }]) => [name, { up }]));
+  const later = new Set(hiddenMigrations([{ schema, migrations: unmarked }]));
   const statementsIn = (names: readonly string[]) => names.flatMap((name) => migrations[name]?.statements ?? []);
   const before = Object.keys(migrations).filter((name) => !later.has(name));
   const known = new Set(
     statementsIn(before).flatMap((statement) => /create\s+table\s+([a-z_]+\.[a-z_]+)/i.exec(statement)?.[1] ?? []),
   );
 
-  it('after the previous release take away nothing that it needs', () => {
+  it('after the previous release take away nothing that it needs, unless they say so', () => {
     expect(known.size).toBeGreaterThan(5);
     for (const name of later) {
       const migration = migrations[name];
+      if (migration?.contracts === true) continue;
       expect(migration?.statements, name).toBeDefined();
       expect(findNarrowing(migration?.statements ?? [], known), name).toBeUndefined();
     }

@@ -61,12 +61,16 @@ WITH `gl_leaf_0` AS (SELECT `gl_own`.`id` AS `id`, `gl_own`.`client` AS `client`
 WITH `gl_sql_0` AS (SELECT `id`, `client`, `shop`, `day`, `at`, `amount`, `price`, `weight`, `note` FROM `main`.`sales` WHERE `client` = CONVERT(CAST(? AS CHAR CHARACTER SET utf8mb4) USING utf8mb4) COLLATE utf8mb4_0900_ai_ci AND (CONVERT(`client` USING utf8mb4) COLLATE utf8mb4_0900_bin) = CAST(? AS CHAR CHARACTER SET utf8mb4) LIMIT 18446744073709551615), `gl_q` AS (SELECT `shop` AS `d` FROM `gl_sql_0` AS `sales` WHERE TRUE) SELECT * FROM (SELECT `gl_q`.`d` AS `gl_c0` FROM `gl_q`) AS `gl_sorted` ORDER BY `gl_c0` IS NULL, `gl_c0` ASC;
 -- values: ["acme","acme"]
 
--- the catalog
+-- the catalog, statement 1
 SELECT
   TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLLATION_NAME
 FROM information_schema.COLUMNS WHERE (TABLE_SCHEMA = DATABASE()) AND TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo') ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION;
+
+-- the catalog, statement 2
 SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES
 WHERE (TABLE_SCHEMA = DATABASE()) AND TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo') AND TABLE_TYPE <> 'VIEW' AND coalesce(ENGINE, '') NOT IN ('InnoDB', 'Aria', 'MyISAM', 'MEMORY', 'ROCKSDB', 'ndbcluster', 'TokuDB');
+
+-- the catalog, statement 3
 SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME
 FROM information_schema.STATISTICS WHERE (TABLE_SCHEMA = DATABASE()) AND TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo') AND NON_UNIQUE = 0
 ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX;

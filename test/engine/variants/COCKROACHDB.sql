@@ -58,13 +58,17 @@ WITH "gl_leaf_0" AS (SELECT "id", "client", "shop", "day", "at", "amount", "pric
 -- SQL of the author
 -- refused: Custom SQL and expressions are not supported for CockroachDB yet; use plain columns and measures.
 
--- the catalog
+-- the catalog, statement 1
 SELECT table_schema, table_name, column_name,
   data_type, is_nullable, numeric_precision, numeric_scale, current_database()
 FROM information_schema.columns WHERE is_hidden = 'NO' AND table_schema <> 'crdb_internal' AND table_schema <> 'information_schema' AND table_schema NOT LIKE 'pg^_%' ESCAPE '^' 
 ORDER BY table_schema, table_name, ordinal_position;
+
+-- the catalog, statement 2
 SELECT table_schema, table_name, column_name,
   data_type, is_nullable, numeric_precision, numeric_scale, current_database()
 FROM information_schema.columns WHERE is_hidden = 'NO' AND table_schema <> 'crdb_internal' AND table_schema <> 'information_schema' AND table_schema NOT LIKE 'pg^_%' ESCAPE '^' 
 ORDER BY table_schema, table_name, ordinal_position;
+
+-- the catalog, statement 3
 SELECT version();

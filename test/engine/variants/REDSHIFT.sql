@@ -56,13 +56,17 @@ WITH "gl_leaf_0" AS (SELECT "gl_own"."id" AS "id", "gl_own"."client" AS "client"
 -- SQL of the author
 -- refused: Custom SQL and expressions are not supported for Amazon Redshift yet; use plain columns and measures.
 
--- the catalog
+-- the catalog, statement 1
 SELECT table_schema, table_name, column_name,
   data_type, is_nullable, numeric_precision, numeric_scale, current_database()
 FROM pg_catalog.svv_columns WHERE 1 = 1 AND table_schema <> 'information_schema' AND table_schema NOT LIKE 'pg^_%' ESCAPE '^' 
 ORDER BY table_schema, table_name, ordinal_position;
+
+-- the catalog, statement 2
 SELECT table_schema, table_name, column_name,
   data_type, is_nullable, numeric_precision, numeric_scale, current_database()
 FROM pg_catalog.svv_columns WHERE 1 = 1 AND table_schema <> 'information_schema' AND table_schema NOT LIKE 'pg^_%' ESCAPE '^' 
 ORDER BY table_schema, table_name, ordinal_position;
+
+-- the catalog, statement 3
 SELECT version();
