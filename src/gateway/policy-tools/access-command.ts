@@ -1,6 +1,6 @@
 /**
  * The command `policy-access`: the text of the policy in force with a dashboard that some roles see, and the rows that they
- * are restricted to. It writes nothing: the text is checked and put in force as any other draft.
+ * are restricted to. It writes nothing: the text is checked and put in force like every other draft.
  */
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 /**
- * Turns a metric of fields into a metric in SQL that answers the same. The text is then read as any text of an author is:
+ * Turns a metric of fields into a metric in SQL that answers the same. The text is then read like every text of an author:
  * parsed, scoped to the viewed user's tenant, and described. So nothing is answered that an author could not have written
  * and run. Stores nothing, and reads no row.
  */

@@ -1,6 +1,6 @@
 /**
  * What is sent to a billing system. Each count is in one message: in that of its hour if it was stored before the hour was
- * closed, and otherwise in one of its own. Whoever adds counts, and whoever closes an hour, takes the same lock.
+ * closed, and otherwise in one of its own. Adding counts and closing an hour take the same lock.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type UsageFault, type UsageMessage, type UsageSent, usageNames } from '../../model/usage.js';
