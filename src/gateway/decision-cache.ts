@@ -3,7 +3,7 @@
  * claims that the policy reads; decisions of a policy that reads the time are not cached. Everything else that a decision depends
  * on (revocations, the tenant's state, the token's life, dashboards, metrics) is checked at every request by `isStill`.
  */
-import { createSizedLru } from '../platform/work/lru.js';
+import { createLru } from '../platform/work/lru.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { ForgetClient } from './common/eraser.js';
 import { dropWhere } from './common/eraser.js';
@@ -89,11 +89,9 @@ const createKeys = () => {
 
 /** `maxBytes`: approximate size limit of all cached decisions. The least recently used are dropped first. */
 export const createDecisionCache = (maxBytes = usualBytes): DecisionCache => {
-  const held = createSizedLru<string, Entry>(
-    maxBytes,
-    ({ key, decision }) => decisionBytes + key.length + decision.body.length,
-    () => {},
-  );
+  const held = createLru<string, Entry>(maxBytes, {
+    sizeOf: ({ key, decision }) => decisionBytes + key.length + decision.body.length,
+  });
   const keyOf = createKeys();
   const timed = new WeakMap<Policy, boolean>();
   const isTimed = (policy: Policy): boolean => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createMemoryCache } from '../../src/platform/caches/cache.js';
+import { createLru } from '../../src/platform/work/lru.js';
 import { describeCache } from '../suites/cache.js';
 
 const createClock = () => {
@@ -29,4 +30,16 @@ it('holds no more than it is allowed, and drops what was not used for longest', 
   expect(await Promise.all(['a', 'b', 'c'].map((key) => small.get(key)))).toEqual(['1', null, '3']);
   await small.close();
   expect(await small.get('a')).toBeNull();
+});
+
+it('values that have expired take no room until the maximum', () => {
+  let nowMs = 0;
+  const cache = createLru<number, { readonly untilMs: number }>(100_000, { isOver: ({ untilMs }) => nowMs >= untilMs });
+  for (; nowMs < 6_000; nowMs += 1) {
+    // One of ten lives on.
+    cache.set(nowMs, { untilMs: nowMs % 10 === 0 ? 1_000_000 : nowMs + 50 });
+    const living = [...cache.values()].filter(({ untilMs }) => untilMs > nowMs).length;
+    expect(cache.size).toBeLessThanOrEqual(Math.max(500, 2 * living + 1));
+  }
+  expect(cache.size).toBeGreaterThan(600);
 });

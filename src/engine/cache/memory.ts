@@ -1,5 +1,5 @@
 import type { Clock } from '../../model/ports.js';
-import { createSizedLru } from '../../platform/work/lru.js';
+import { createLru } from '../../platform/work/lru.js';
 import type { RunResult } from '../run/run.js';
 
 /** `madeAtMs`: when its statement began, by this process's clock. */
@@ -33,7 +33,7 @@ const bytesOf = ({ rows }: RunResult): number => {
 export const createMemoryCache = ({ clock, maxBytes, evicted }: MemoryOptions): Memory => {
   // One answer may take a quarter of the cache, so it cannot evict everything else.
   const maxEntryBytes = maxBytes / 4;
-  const entries = createSizedLru<string, Entry>(Math.max(1, maxBytes), ({ rows }) => bytesOf(rows), evicted);
+  const entries = createLru<string, Entry>(Math.max(1, maxBytes), { sizeOf: ({ rows }) => bytesOf(rows), evicted });
   const isGood = ({ madeAtMs, expiresAtMs }: Entry, nowMs: number): boolean =>
     // If the clock was set back, the entry would live too long, so it counts as expired.
     nowMs >= madeAtMs && nowMs < expiresAtMs;

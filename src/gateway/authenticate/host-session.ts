@@ -6,7 +6,7 @@ import { handled } from '../../model/handled.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
 import type { JwtClaims } from '../../platform/keys/jwt.js';
-import { createSizedLru } from '../../platform/work/lru.js';
+import { createLru } from '../../platform/work/lru.js';
 import { bearerOf, isTrustedOrigin, type Origins } from './credential.js';
 import {
   type Identity,
@@ -71,11 +71,9 @@ const sessionLength = 512;
 
 /** Returns the same Session object for equal claims, so that caches keyed by the session work. */
 export const createSessionsByClaims = (): ((text: string) => Session) => {
-  const remembered = createSizedLru<string, { readonly session: Session; readonly length: number }>(
-    maxRemembered,
-    ({ length }) => length,
-    () => {},
-  );
+  const remembered = createLru<string, { readonly session: Session; readonly length: number }>(maxRemembered, {
+    sizeOf: ({ length }) => length,
+  });
   return (text) => {
     const known = remembered.get(text);
     if (known !== undefined) return known.session;

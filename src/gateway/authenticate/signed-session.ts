@@ -10,6 +10,7 @@ import { cookieOf } from '../../platform/http/wire/request.js';
 import {
   assertIssuers,
   assertStillValid,
+  hasEnded,
   type JwtClaims,
   JwtFault,
   type JwtIssuer,
@@ -167,7 +168,9 @@ const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1
 export const createIdentity = (options: IdentityOptions): Identity => {
   const { issuers, clock, asked } = options;
   if (asked === undefined || issuers.length > 0) assertIssuers(issuers);
-  const remembered = createLru<string, Remembered>(options.maxSessions ?? 10_000);
+  const remembered = createLru<string, Remembered>(options.maxSessions ?? 10_000, {
+    isOver: ({ token }) => hasEnded(token, secondsOf(clock)),
+  });
   const verify = async (request: IncomingMessage, credential: string, key: string): Promise<Session> => {
     const attempt = options.guard?.(request, key);
     const nowSeconds = secondsOf(clock);

@@ -158,7 +158,9 @@ export const createHostQuestions = <Asked, Answer>(
   options: HostQuestionOptions<Asked, Answer>,
 ): HostQuestions<Asked, Answer> => {
   const { address, clock, refusal } = options;
-  const known = createLru<string, Known<Answer>>(address.maxEntries);
+  const known = createLru<string, Known<Answer>>(address.maxEntries, {
+    isOver: ({ staleUntilMs }) => clock.now().getTime() >= staleUntilMs,
+  });
   const flights = createSingleFlight<Answer>();
   const send = createSend(options);
   const said = createOutageLog(options);

@@ -143,7 +143,7 @@ const createReplace =
 export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
   const { sharing, clock, maxCopies = 50_000 } = options;
   const codec = createCodec(options);
-  const copies = createLru<string, Copy>(maxCopies);
+  const copies = createLru<string, Copy>(maxCopies, { isOver: ({ held }) => codec.lifeOf(held, 0) <= 0 });
   const shares = createSingleFlight<CachedToken>();
   const comparisons = createSingleFlight<CachedToken>();
   const nowMs = (): number => clock.now().getTime();

@@ -2,7 +2,7 @@
  * Stores the unexpired tokens that this process has returned, each with its session, request body and grant. In memory
  * only.
  */
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../platform/work/lru.js';
 import type { Session } from '../authenticate/signed-session.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';
 import type { EmbedTokenBody } from '../common/wire.js';
@@ -29,26 +29,17 @@ export type IssuedTokens = {
 
 export const createIssuedTokens = (max: number, nowMs: () => number): IssuedTokens => {
   let lostUntilMs = 0;
-  const held = new LRUCache<string, IssuedToken>({
-    maxSize: max,
-    sizeCalculation: () => 1,
-    dispose: ({ expiresAtMs }, _, reason) => {
-      if (reason === 'evict') lostUntilMs = Math.max(lostUntilMs, expiresAtMs);
+  const held = createLru<string, IssuedToken>(max, {
+    isOver: ({ expiresAtMs }) => nowMs() >= expiresAtMs,
+    evicted: ({ expiresAtMs }) => {
+      lostUntilMs = Math.max(lostUntilMs, expiresAtMs);
     },
   });
-  /** Drops expired tokens among those that were returned least recently. */
-  const dropExpired = (): void => {
-    for (const token of held.rkeys()) {
-      if ((held.peek(token)?.expiresAtMs ?? 0) > nowMs()) return;
-      held.delete(token);
-    }
-  };
   return {
     remember: (token, live) => {
       const known = held.get(token);
       // The same session and grant imply the same request body, so the entry is up to date.
       if (known?.session === live.session && known.grant === live.grant) return;
-      dropExpired();
       held.set(token, live);
     },
     forget: (token) => held.delete(token),

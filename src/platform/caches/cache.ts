@@ -31,7 +31,9 @@ type MemoryCacheOptions = {
 
 /** Creates a cache in this process, limited to `maxEntries` values. */
 export const createMemoryCache = ({ clock, maxEntries = 50_000 }: MemoryCacheOptions): Cache => {
-  const values = createLru<string, { readonly value: string; readonly expiresAtMs: number }>(maxEntries);
+  const values = createLru<string, { readonly value: string; readonly expiresAtMs: number }>(maxEntries, {
+    isOver: ({ expiresAtMs }) => clock.now().getTime() >= expiresAtMs,
+  });
   return {
     get: async (key) => {
       const held = values.get(key);

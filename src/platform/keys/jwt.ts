@@ -224,10 +224,13 @@ export const verifyJwt = async (
   }
 };
 
+export const hasEnded = ({ expiresAtSeconds, clockToleranceSeconds }: VerifiedJwt, nowSeconds: number): boolean =>
+  nowSeconds >= expiresAtSeconds + clockToleranceSeconds;
+
 /** Checks the times of a token that was verified before. Throws the same JwtFault as `verifyJwt` would now. */
 export const assertStillValid = (token: VerifiedJwt, nowSeconds: number): void => {
-  const { expiresAtSeconds, notBeforeSeconds, clockToleranceSeconds } = token;
-  if (nowSeconds >= expiresAtSeconds + clockToleranceSeconds) throw new JwtFault('expired');
+  const { notBeforeSeconds, clockToleranceSeconds } = token;
+  if (hasEnded(token, nowSeconds)) throw new JwtFault('expired');
   if (notBeforeSeconds !== null && notBeforeSeconds > nowSeconds + clockToleranceSeconds) {
     throw new JwtFault('not-yet-valid');
   }

@@ -3,7 +3,7 @@
  * that finds a request's token also reads its revision, so a request never gets content older than its arrival.
  */
 import type { ContentRevision } from '../../model/brand.js';
-import { createSizedLru } from '../../platform/work/lru.js';
+import { createLru } from '../../platform/work/lru.js';
 import type { DashboardStore } from './dashboards.js';
 import type { DatamartStore } from './datamarts.js';
 import type { DatasourceStore } from './datasources.js';
@@ -36,11 +36,7 @@ type Cache = {
 type Kept = { readonly loading: Promise<unknown>; readonly size: number };
 
 const createCache = (revision: bigint, maxCharacters: number): Cache => {
-  const kept = createSizedLru<string, Kept>(
-    maxCharacters,
-    ({ size }) => size,
-    () => {},
-  );
+  const kept = createLru<string, Kept>(maxCharacters, { sizeOf: ({ size }) => size });
   /**
    * Waits until the answer has loaded, then records its real size. If loading fails, the entry is removed, so that the
    * next request loads again.
