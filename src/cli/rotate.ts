@@ -1,11 +1,10 @@
 /** `guestlist rotate`: every secret with its age, and the next step of a rotation that nobody notices. */
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Command } from '@commander-js/extra-typings';
 import type { KeptSecret, Rotated } from '../compose/rotate/rotate.js';
 import type { RotatedVariable } from '../compose/rotate/variables.js';
 import { readOperatorSettings, rotateConfigured, rotateConfiguredVariable, storeServiceToken } from '../main.js';
-import { updateDatasourceLogin } from '../service/datasources/contract/datasources.js';
 import { rotateApiKey } from '../service/keys/contract/api-keys.js';
 import { rotateServiceToken } from '../service/keys/contract/service-tokens.js';
 import { jsonOption, printAnswer, readCount, serviceUrl } from './kit/declare.js';
@@ -87,25 +86,6 @@ const rotateSecretOf = async (variable: string, to: string | undefined): Promise
   return [`The next value of ${variable} is in ${to}, which you alone can read.`, variableWords[rotated.step](rotated)];
 };
 
-type Login = {
-  readonly datasource: string;
-  readonly passwordFile: string | undefined;
-  readonly username: string | undefined;
-  readonly url: string | undefined;
-};
-
-/** The service logs in with the new password first. If the database refuses, the stored one stays. */
-const rotateLogin = async ({ datasource, passwordFile, username, url }: Login): Promise<readonly string[]> => {
-  if (passwordFile === undefined)
-    throw new WrongCall('Name the file that holds the new password with --password-file.');
-  const password = (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
-  const call = await connectToService('serviceToken', url);
-  await call(updateDatasourceLogin, { name: datasource, password, ...(username === undefined ? {} : { username }) });
-  return [
-    `The database accepted the new login, and ${datasource} is read with it from now on. Take the old login away at the database when no connection uses it any more, and remove ${passwordFile}.`,
-  ];
-};
-
 export const rotateCommand = new Command()
   .description(
     `Lists every secret of the installation with its age and how it is rotated, and does the next step of a rotation of the
@@ -114,7 +94,7 @@ requests are answered meanwhile. An embedded database must be stopped; its rotat
 
 With --tokens, the service token (and the API key in GUESTLIST_API_KEY) is replaced at the running service instead; the old
 one stays valid for --grace-days. With --secret, a secret that another party uses too gets a second value, and at the second
-run loses the first: both hold meanwhile. With --datasource, a password is replaced after the database has accepted it. Ends with 1 if a stored secret opens with none of the keys. Every step is in the audit.`,
+run loses the first: both hold meanwhile. The password of a datasource is changed by guestlist datasources set-password. Ends with 1 if a stored secret opens with none of the keys. Every step is in the audit.`,
   )
   .option('--begin', 'begin a rotation of the encryption key, if none is under way')
   .option(
@@ -123,28 +103,21 @@ run loses the first: both hold meanwhile. With --datasource, a password is repla
   )
   .option('--tokens <file>', 'replace the service token and the API key, and write the new ones into this new file')
   .option('--secret <variable>', 'do the next step of the rotation of the secret in this variable')
-  .option('--datasource <name>', 'replace the password of this datasource at the running service')
-  .option('--password-file <file>', 'file of the new password, for --datasource')
-  .option('--username <name>', 'user of the new login, for --datasource; left out: the user stays')
   .option('--grace-days <n>', 'days for which the old tokens stay valid; 7 if left out', readCount)
   .addOption(serviceUrl)
   .addOption(jsonOption)
-  .action(
-    async ({ begin = false, to, tokens, secret, datasource, passwordFile, username, graceDays = 7, url, json }) => {
-      const done =
-        tokens !== undefined
-          ? await rotateTokens(tokens, { graceDays, url })
-          : secret !== undefined
-            ? await rotateSecretOf(secret, to)
-            : datasource !== undefined
-              ? await rotateLogin({ datasource, passwordFile, username, url })
-              : null;
-      if (done !== null) {
-        for (const line of done) console.log(line);
-        return;
-      }
-      const rotated = await rotateConfigured({ begins: begin, to });
-      printAnswer(json, { json: rotated, text: report(rotated) });
-      if (rotated.unreadable.length > 0) throw new Exit();
-    },
-  );
+  .action(async ({ begin = false, to, tokens, secret, graceDays = 7, url, json }) => {
+    const done =
+      tokens !== undefined
+        ? await rotateTokens(tokens, { graceDays, url })
+        : secret !== undefined
+          ? await rotateSecretOf(secret, to)
+          : null;
+    if (done !== null) {
+      for (const line of done) console.log(line);
+      return;
+    }
+    const rotated = await rotateConfigured({ begins: begin, to });
+    printAnswer(json, { json: rotated, text: report(rotated) });
+    if (rotated.unreadable.length > 0) throw new Exit();
+  });

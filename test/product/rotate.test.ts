@@ -168,9 +168,5 @@ describe.skipIf(!hasServer)('a rotation of a secret in a variable', () => {
     expect(many).toMatchObject({ code: 1, err: expect.stringContaining('more than two values') });
     for (const { err } of [unknown, many]) expect(err).not.toContain(hook);
     expect(await rotate('GUESTLIST_HOOK_SECRETS')).toMatchObject({ code: 2, err: expect.stringContaining('--to') });
-    expect(await runAt(where, ['rotate', '--datasource', 'shop'], usual)).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('--password-file'),
-    });
   });
 });

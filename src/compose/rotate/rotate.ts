@@ -207,7 +207,7 @@ const listStored = async (db: Kysely<Tables>): Promise<readonly KeptSecret[]> =>
     how:
       kind === 'key'
         ? 'guestlist rotate --tokens, or its holder by the interface; the old one stays valid for the time that you say'
-        : 'make a second login at the database, then guestlist rotate --datasource',
+        : 'make a second login at the database, then guestlist datasources set-password',
   }));
 };
 
