@@ -109,11 +109,13 @@ const keptText = ({ cache }: RunningProcess): string =>
   cache === null || cache.bytes === null ? '' : `${megabytes(cache.bytes)} of ${megabytes(cache.maxBytes)}`;
 
 const processColumns = (all: readonly RunningProcess[]): readonly Column<RunningProcess>[] => [
-  { title: 'Process', of: (one) => processName(one, all) },
+  {
+    title: 'Process',
+    of: (one) => `${processName(one, all)}${one.isAnswering && all.length > 1 ? ', which answers this page' : ''}`,
+  },
   { title: 'Version', of: ({ version }) => version },
   timeColumn('Since', ({ startedAt }) => startedAt),
   { title: 'Kept answers', of: keptText },
-  { title: '', of: ({ isAnswering }) => (isAnswering ? 'answers this page' : '') },
 ];
 
 const sourcesOf = (processes: readonly RunningProcess[]): readonly Source[] =>
@@ -160,12 +162,11 @@ const numberText = ({ name, value }: SystemNumber): TemplateResult | string => {
 };
 
 const columns: readonly Column<SystemNumber>[] = [
-  { title: 'What is counted', of: ({ help }) => help },
   { title: 'Value', of: numberText, text: ({ value }) => String(value), isNumber: true },
   {
-    title: 'Name for monitoring',
-    of: ({ name }) => html`<code class="soft">${name}</code>`,
-    text: ({ name }) => name,
+    title: 'What is counted',
+    of: ({ help, name }) => html`${help}<div class="soft measure"><code>${name}</code></div>`,
+    text: ({ help, name }) => `${help} ${name}`,
   },
 ];
 
