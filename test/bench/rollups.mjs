@@ -226,7 +226,8 @@ const measureAll = async (ofSizes) => {
 const sourceOf = {
   DUCKDB: async (folder, millions) => {
     const path = join(folder, `flights-${millions}.duckdb`);
-    await makeFlights(path, millions);
+    // A run that was stopped may have made it.
+    if (!existsSync(path)) await makeFlights(path, millions);
     return {
       schemaName: 'main',
       datasource: { datasourceType: 'DUCKDB', credentials: { path } },

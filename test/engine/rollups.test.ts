@@ -66,8 +66,8 @@ describe.each(kinds)('on %s', (kind) => {
   let engine: Engine;
   let lines: readonly LogLine[];
   let now: Date;
-  const open = async (options: Partial<EngineOptions> = {}, tailRows = 10): Promise<void> => {
-    const limits = { memoryMegabytes: 128, diskMegabytes: 128 };
+  const open = async (options: Partial<EngineOptions> = {}, tailRows = 10, fileRows = 1): Promise<void> => {
+    const limits = { memoryMegabytes: 128, diskMegabytes: 128, fileRows };
     const clock = { now: () => now };
     ({ engine, lines } = createLoggedEngine({ clock, rollups: { folder, limits, tailRows }, ...options }));
   };
@@ -267,24 +267,35 @@ describe.each(kinds)('on %s', (kind) => {
     if (kind === 'DUCKDB') expect((await engine.query(question(place, mart(), 'acme', total))).asOf).not.toBe(before);
   });
 
-  it('removes an erased tenant from every file, keeps it out of later builds, and asks the source for it', async () => {
-    await build();
-    const earlier = await files();
-    await engine.eraseFromRollups('acme');
-    const left = async () => {
-      const found = await Promise.all((await files()).map((file) => readFile(join(folder, file), 'latin1')));
-      return found.some((bytes) => bytes.includes('acme'));
-    };
-    expect(await left()).toBe(false);
-    expect(await files()).toHaveLength(earlier.length);
-    expect(await readFile(join(folder, 'erased.json'), 'utf8')).not.toContain('acme');
-    expect(await ask('acme')).toEqual({ sum: 15, isKept: false });
-    expect(await ask('zeta')).toEqual({ sum: 300, isKept: true });
-    await build(mart(), true);
-    expect(await left()).toBe(false);
-    expect(await ask('acme')).toEqual({ sum: 15, isKept: false });
-    expect(await ask('zeta')).toEqual({ sum: 300, isKept: true });
-  });
+  // January has rows of both tenants, and February of one.
+  it.each([
+    { fileRows: 1, made: 3 },
+    { fileRows: 100, made: 2 },
+  ])(
+    'removes an erased tenant from all of $made files, keeps it out of later builds, and asks the source',
+    async ({ fileRows, made }) => {
+      await engine.close();
+      await open({}, 10, fileRows);
+      await build();
+      expect(await files()).toHaveLength(made);
+      await engine.eraseFromRollups('acme');
+      const left = async () => {
+        const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+        const all = entries
+          .filter((one) => one.isFile())
+          .map((one) => readFile(join(one.parentPath, one.name), 'latin1'));
+        return (await Promise.all(all)).some((text) => text.includes('acme'));
+      };
+      expect(await left()).toBe(false);
+      expect(await files()).toHaveLength(1);
+      expect(await ask('acme')).toEqual({ sum: 15, isKept: false });
+      expect(await ask('zeta')).toEqual({ sum: 300, isKept: true });
+      await build(mart(), true);
+      expect(await left()).toBe(false);
+      expect(await ask('acme')).toEqual({ sum: 15, isKept: false });
+      expect(await ask('zeta')).toEqual({ sum: 300, isKept: true });
+    },
+  );
 
   it('leaves the earlier files in force where a build is cut off, fails or is refused', async () => {
     await build();
@@ -383,6 +394,19 @@ describe.each(kinds)('on %s', (kind) => {
     expect(await refusalOf(() => readAll(first))).toMatchObject({ reason: 'ended-by-operator' });
     expect(await readAll(await second)).toBe(3_000);
     expect(works()).toEqual([]);
+  });
+
+  it('reads no file that has rows of other tenants alone', async () => {
+    await build();
+    const found = await readdir(folder, { recursive: true, encoding: 'utf8' });
+    const manifest = found.find((file) => file.endsWith('manifest.json')) ?? '';
+    type Kept = { readonly partitions: readonly { readonly files: readonly { file: string; clients: string[] }[] }[] };
+    const { partitions }: Kept = JSON.parse(await readFile(join(folder, manifest), 'utf8'));
+    const others = partitions.flatMap(({ files: all }) => all.filter(({ clients }) => clients[0] !== 'acme'));
+    expect(others.map(({ clients }) => clients)).toEqual([['zeta', 'zeta']]);
+    for (const { file } of others) await truncate(join(folder, manifest, '..', file), 3);
+    expect(await ask('acme')).toEqual({ sum: 15, isKept: true });
+    expect(await ask('zeta')).toEqual({ sum: 300, isKept: false });
   });
 
   it('lets the source answer where a file is damaged, and says so in the log', async () => {

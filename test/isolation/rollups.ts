@@ -538,7 +538,8 @@ export const createRollupStage = async (kind: Kind, rows: readonly Row[], tailRo
   const { engine, lines } = createLoggedEngine({
     clock: { now: () => now },
     maskSecret: Buffer.alloc(32, 7),
-    rollups: { folder, limits: { memoryMegabytes: 256, diskMegabytes: 256 }, tailRows },
+    // Few enough rows that each period has several files.
+    rollups: { folder, limits: { memoryMegabytes: 256, diskMegabytes: 256, fileRows: 6 }, tailRows },
   });
   return {
     ...{ kind, engine, lines },

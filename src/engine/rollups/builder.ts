@@ -13,11 +13,12 @@ import type { Clock } from '../../model/ports.js';
 import type { Cell } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
 import {
+  filesOf,
   folderOf,
   type Lock,
   type Manifest,
   type Partition,
-  publishFile,
+  publishFiles,
   publishManifest,
   readErased,
   readManifest,
@@ -36,7 +37,7 @@ import { scopeToAllTenants } from '../scope/scope-to-tenant.js';
 import { compile } from '../sql/compile.js';
 import { Unkept } from './cells.js';
 import { type Layout, layoutOf, refuseRollup } from './layout.js';
-import { type FileLimits, withConnection, writeFileOf } from './partition-file.js';
+import { type FileLimits, withConnection, writeFilesOf } from './partition-file.js';
 import { nextStart, partitionPlan, periodsPlan, type Span, startOf } from './source-plan.js';
 import { rollupSources } from './sources.js';
 
@@ -189,25 +190,24 @@ type Writing = Work & {
   readonly erased: readonly string[];
   readonly connection: DuckDBConnection;
   readonly batchBytes: number;
+  readonly fileRows: number | undefined;
   readonly now: () => Date;
 };
 
 const writePeriod = async (writing: Writing, period: Period): Promise<Partition> => {
-  const { database, layout, running, folder, erased, connection, batchBytes, now } = writing;
-  const made = join(folder, `.${randomUUID()}.parquet`);
-  const file = `${period.start}-${randomUUID()}.parquet`;
+  const { database, layout, running, folder, erased, connection, batchBytes, fileRows, now } = writing;
+  const path = join(folder, `.${randomUUID()}`);
   const statement = statementOf(writing, partitionPlan(layout, period));
-  const read: Parameters<typeof writeFileOf>[2]['read'] = (sink) =>
+  const read: Parameters<typeof writeFilesOf>[2]['read'] = (sink) =>
     database.stream(statement, nobody, sink, { ...running, maxBytes: batchBytes });
   try {
-    const write = () => writeFileOf(connection, layout, { path: made, erased, read });
-    const rows = await unlessUnkept(layout.rollup.name, write);
-    const bytes = await publishFile(folder, made, file);
+    const write = () => writeFilesOf(connection, layout, { path, erased, fileRows, read });
+    const written = await unlessUnkept(layout.rollup.name, write);
     const { start: from, end: to, sourceRows } = period;
-    return { from, to, file, sourceRows, rows, bytes, builtAt: now().toISOString() };
-  } catch (cause) {
-    await rm(made, { force: true });
-    throw cause;
+    const files = await publishFiles(folder, from, written);
+    return { from, to, files: [...files], sourceRows, builtAt: now().toISOString() };
+  } finally {
+    await rm(path, { recursive: true, force: true });
   }
 };
 
@@ -218,14 +218,14 @@ const manifestOf = (
   made: Pick<Manifest, 'closedUntil' | 'partitions' | 'erased'>,
   now: Date,
 ): { readonly manifest: Manifest; readonly over: readonly string[] } => {
-  const files = new Set(made.partitions.map(({ file }) => file));
+  const files = new Set(filesOf(made.partitions));
   const before = known?.retired ?? [];
   const recent = before.filter(({ at }) => now.getTime() - Date.parse(at) <= retiredMs);
-  const left = (known?.partitions ?? []).filter(({ file }) => !files.has(file));
+  const left = filesOf(known?.partitions ?? []).filter((file) => !files.has(file));
   const manifest: Manifest = {
     ...{ version: randomUUID(), hash: layout.hash, checkedAt: now.toISOString(), clientColumn: layout.clientColumn },
     ...made,
-    retired: [...recent, ...left.map(({ file }) => ({ file, at: now.toISOString() }))],
+    retired: [...recent, ...left.map((file) => ({ file, at: now.toISOString() }))],
   };
   return { manifest, over: before.filter((one) => !recent.includes(one)).map(({ file }) => file) };
 };
@@ -247,7 +247,7 @@ const buildIn = async (options: Options, work: Work, { folder, isWhole, lock }: 
   const keep = { isWhole: isWhole || !isSameErased, again: refresh.again, hash: layout.hash };
   const kept = keptPartitions(known, periods, keep);
   const partitions = await withConnection(folder, limits, async (connection) => {
-    const writing = { ...work, folder, erased, connection, batchBytes, now: clock.now };
+    const writing = { ...work, folder, erased, connection, batchBytes, fileRows: limits.fileRows, now: clock.now };
     const made: Partition[] = [];
     for (const period of periods) {
       work.running.signal?.throwIfAborted();
@@ -261,7 +261,7 @@ const buildIn = async (options: Options, work: Work, { folder, isWhole, lock }: 
   await assertSameErased(root, erased);
   await publishManifest(folder, manifest);
   for (const file of over) await removeFile(folder, file);
-  const named = [...manifest.partitions, ...manifest.retired].map(({ file }) => file);
+  const named = [...filesOf(manifest.partitions), ...manifest.retired.map(({ file }) => file)];
   await removeStrays(folder, new Set(named), { now, ageMs: strayMs });
   return manifest;
 };

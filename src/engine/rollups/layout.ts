@@ -42,7 +42,7 @@ export type Layout = {
 };
 
 /** Increment whenever files are written differently. */
-const formatVersion = 1;
+const formatVersion = 2;
 
 export const refuseRollup = (message: string, cause?: unknown): never => {
   throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'rollup-refused', cause });

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { type RawBuilder, sql } from 'kysely';
 import { handled } from '../../model/handled.js';
-import type { Partition } from '../../platform/files/rollup-folder.js';
 import { closeAll } from '../../platform/work/close-all.js';
 import type { Database, ResultTable, Running } from '../connections/database.js';
 import { createPool, type Pool } from '../connections/pool.js';
@@ -85,20 +84,20 @@ export type Tail = readonly (readonly (string | null)[])[] | undefined;
 type Relation = {
   readonly layout: Layout;
   readonly folder: string;
-  readonly partitions: readonly Partition[];
+  readonly files: readonly string[];
   readonly tail: Tail;
 };
 
 const named = (columns: readonly RollupColumn[]): RawBuilder<unknown> =>
   sql.join(columns.map(({ name }) => sql.id(name)));
 
-const closedSql = ({ layout: { columns }, folder, partitions }: Relation): RawBuilder<unknown> => {
-  if (partitions.length === 0) {
+const closedSql = ({ layout: { columns }, folder, files }: Relation): RawBuilder<unknown> => {
+  if (files.length === 0) {
     const nothing = columns.map(({ name, stored }) => sql`CAST(NULL AS ${sql.raw(stored)}) AS ${sql.id(name)}`);
     return sql`SELECT ${sql.join(nothing)} WHERE false`;
   }
-  const files = partitions.map(({ file }) => literal(join(folder, file))).join(', ');
-  return sql`SELECT ${named(columns)} FROM read_parquet(${sql.raw(`[${files}]`)}, hive_partitioning = false)`;
+  const paths = files.map((file) => literal(join(folder, file))).join(', ');
+  return sql`SELECT ${named(columns)} FROM read_parquet(${sql.raw(`[${paths}]`)}, hive_partitioning = false)`;
 };
 
 /** The lists have equal lengths, and DuckDB puts their values side by side. */

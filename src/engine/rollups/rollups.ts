@@ -12,12 +12,14 @@ import type { MetricQuestion } from '../../model/query/engine.js';
 import { Refusal } from '../../model/refusal.js';
 import {
   erasedMark,
+  filesOf,
   folderOf,
+  type KeptFile,
   type Lock,
   listFolders,
   type Manifest,
   type Partition,
-  publishFile,
+  publishFiles,
   publishManifest,
   readErased,
   readManifest,
@@ -41,6 +43,7 @@ import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { compile } from '../sql/compile.js';
 import { type BuildQuestion, createAssertOpen, createBuild, layoutIn, type RollupPlace } from './builder.js';
 import { keptText, Unkept } from './cells.js';
+import { mayHave } from './client-span.js';
 import { catalogOfLayout, type Layout } from './layout.js';
 import { type FileLimits, rewriteFile, withConnection } from './partition-file.js';
 import { type Asked, Misfit, planOverRollup, type RollupPlan } from './question.js';
@@ -178,7 +181,8 @@ const datamartOver = (datamart: Datamart, { rollup, columns }: Layout): Datamart
   }),
 });
 
-const rowsOf = ({ partitions }: Manifest): number => partitions.reduce((sum, { rows }) => sum + rows, 0);
+const rowsOf = ({ partitions }: Manifest): number =>
+  partitions.flatMap(({ files }) => files).reduce((sum, { rows }) => sum + rows, 0);
 
 type Finding = {
   readonly layoutFor: ReturnType<typeof createLayouts>;
@@ -270,7 +274,9 @@ const chosenOf = (
   const scoped = scopeToTenant(plan, tenant, source);
   if (!isSameTenant(scoped.leaves[0]?.tenant ?? null, tenantOf)) return null;
   const folder = folderOf(root, datamart.id, rollup);
-  const compiled = compile(scoped, dialectOver({ layout, folder, partitions, tail }));
+  const client = boundClient(tenantOf, layout.clientColumn);
+  const files = partitions.flatMap((one) => one.files.filter(({ clients }) => mayHave(clients, client, layout)));
+  const compiled = compile(scoped, dialectOver({ layout, folder, files: files.map(({ file }) => file), tail }));
   const [oldest = manifest.checkedAt] = partitions.map(({ builtAt }) => builtAt).toSorted();
   return { scoped, compiled, page: plan.page, asOf: oldest };
 };
@@ -307,11 +313,15 @@ const rewritten = async (
   return withConnection(folder, limits, async (connection) => {
     const kept: Partition[] = [];
     for (const partition of partitions) {
-      const path = join(folder, `.${randomUUID()}.parquet`);
-      const from = join(folder, partition.file);
-      const rows = await rewriteFile(connection, { from, path, clientColumn, erased });
-      const file = `${partition.from}-${randomUUID()}.parquet`;
-      kept.push(rows === null ? partition : { ...partition, file, rows, bytes: await publishFile(folder, path, file) });
+      const files: KeptFile[] = [];
+      for (const one of partition.files) {
+        const path = join(folder, `.${randomUUID()}.parquet`);
+        const written = await rewriteFile(connection, { from: join(folder, one.file), path, clientColumn, erased });
+        // An empty copy is not named, and removed.
+        const made = written === null || written.rows === 0 ? [] : [written];
+        files.push(...(written === null ? [one] : await publishFiles(folder, partition.from, made)));
+      }
+      kept.push({ ...partition, files });
     }
     return kept;
   });
@@ -330,7 +340,7 @@ const eraseIn = (folder: string, mark: string, { limits, ...options }: Options):
     }
     // This process has the lock, so nobody else is writing a file.
     const ageless = { now: new Date(8_640_000_000_000_000), ageMs: 0 };
-    await removeStrays(folder, new Set(partitions.map(({ file }) => file)), ageless);
+    await removeStrays(folder, new Set(filesOf(partitions)), ageless);
   });
 
 export const createRollups = (options: Options): Rollups => {

@@ -140,11 +140,14 @@ export type RollupBuilder = {
   ) => Promise<{ readonly isCurrent: boolean; readonly manifest: KeptRollup | null }>;
 };
 
-/** `closedUntil`: all rows before this day are kept, in `partitions` files. */
+/** `closedUntil`: all rows before this day are kept, in the files of `partitions`. */
 export type KeptRollup = {
   readonly closedUntil: string;
   readonly checkedAt: string;
-  readonly partitions: readonly { readonly rows: number; readonly sourceRows: number; readonly bytes: number }[];
+  readonly partitions: readonly {
+    readonly sourceRows: number;
+    readonly files: readonly { readonly rows: number; readonly bytes: number }[];
+  }[];
 };
 
 /** What operators read of a rollup. `outdated`: something changed since it was built, so the source answers. */

@@ -11,15 +11,21 @@ import type { Rollup } from '../../model/datamart/datamart.js';
 import { Refusal } from '../../model/refusal.js';
 import { repeat, type Timing } from '../work/time.js';
 
+const keptFile = z.strictObject({
+  file: z.string().regex(/^[0-9a-z.-]+$/),
+  rows: z.number(),
+  bytes: z.number(),
+  /** The first and the last client that it has rows of, in the order of the column's type; null: rows of any client. */
+  clients: z.tuple([z.string(), z.string()]).nullable(),
+});
+
 const partition = z.strictObject({
   /** The first day of the period, and of the next one. The first partition also has all earlier rows. */
   from: z.string(),
   to: z.string(),
-  file: z.string().regex(/^[0-9a-z.-]+$/),
-  /** Rows of the source that it was made of, and rows of the file. */
+  files: z.array(keptFile),
+  /** Rows of the source that the files were made of. */
   sourceRows: z.number(),
-  rows: z.number(),
-  bytes: z.number(),
   builtAt: z.string(),
 });
 
@@ -41,6 +47,10 @@ const manifest = z.strictObject({
 
 export type Manifest = z.output<typeof manifest>;
 export type Partition = Manifest['partitions'][number];
+export type KeptFile = Partition['files'][number];
+
+export const filesOf = (partitions: readonly Partition[]): readonly string[] =>
+  partitions.flatMap(({ files }) => files.map(({ file }) => file));
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -102,12 +112,23 @@ const publish = async (folder: string, name: string, text: string): Promise<void
 export const publishManifest = (folder: string, made: Manifest): Promise<void> =>
   publish(folder, manifestFile, JSON.stringify(made));
 
-/** Gives a file of a period its name, once its bytes are on the disk. */
-export const publishFile = async (folder: string, made: string, file: string): Promise<number> => {
-  await sync(made);
-  await rename(made, join(folder, file));
-  const { size } = await stat(join(folder, file));
-  return size;
+export type WrittenFile = Pick<KeptFile, 'rows' | 'clients'> & { readonly path: string };
+
+/** Gives files of a period their names, once their bytes are on the disk. */
+export const publishFiles = async (
+  folder: string,
+  start: string,
+  written: readonly WrittenFile[],
+): Promise<readonly KeptFile[]> => {
+  const files: KeptFile[] = [];
+  for (const { path, rows, clients } of written) {
+    const file = `${start}-${randomUUID()}.parquet`;
+    await sync(path);
+    await rename(path, join(folder, file));
+    const { size: bytes } = await stat(join(folder, file));
+    files.push({ file, rows, bytes, clients });
+  }
+  return files;
 };
 
 export const removeFile = async (folder: string, file: string): Promise<void> => {

@@ -29,11 +29,12 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) 
 
 const reportOf = ({ name }: Rollup, state: RollupReport['state'], kept: KeptRollup | null): RollupReport => {
   const { closedUntil = null, checkedAt = null, partitions = [] } = kept ?? {};
+  const files = partitions.flatMap((one) => one.files);
   return {
-    ...{ name, state, closedUntil, checkedAt, files: partitions.length },
-    rows: sum(partitions.map(({ rows }) => rows)),
+    ...{ name, state, closedUntil, checkedAt, files: files.length },
+    rows: sum(files.map(({ rows }) => rows)),
     sourceRows: sum(partitions.map(({ sourceRows }) => sourceRows)),
-    bytes: sum(partitions.map(({ bytes }) => bytes)),
+    bytes: sum(files.map(({ bytes }) => bytes)),
   };
 };
 
