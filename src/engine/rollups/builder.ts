@@ -2,7 +2,7 @@
  * Builds rollups: one period after the other, each by one streamed query of the source, for all tenants at once. Until
  * the new manifest stands in the folder, the earlier one is in force.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -39,7 +39,7 @@ import { Unkept } from './cells.js';
 import { type Layout, layoutOf, refuseRollup } from './layout.js';
 import { type FileLimits, withConnection, writeFilesOf } from './partition-file.js';
 import { nextStart, partitionPlan, periodsPlan, type Span, startOf } from './source-plan.js';
-import { rollupSources } from './sources.js';
+import { type RollupSource, rollupSources } from './sources.js';
 
 /** Nobody: where the database has row-level security, it shows no row. Such tables are refused before. */
 const nobody: TenantScope = { kind: 'untenanted' };
@@ -61,22 +61,20 @@ const hourMs = 3_600_000;
 /** More files than these make each question slow. */
 const greatestPartitions = 2000;
 
+const sourceOf = ({ datasource: { datasourceType }, rollup: { name } }: RollupPlace): RollupSource =>
+  rollupSources[datasourceType] ??
+  refuseRollup(
+    `Rollup ${JSON.stringify(name)}: rollups are built of ${Object.keys(rollupSources).join(', ')}; ${datasourceType} answers itself.`,
+  );
+
 /** Throws where the datasource decides over rows by itself, since a file would not ask it. */
-const assertOpenRows = async (
-  database: Database,
-  { datasource: { datasourceType }, rollup: { name, from } }: RollupPlace,
-  running: Running,
-): Promise<void> => {
-  const named = `Rollup ${JSON.stringify(name)}`;
-  const source =
-    rollupSources[datasourceType] ??
-    refuseRollup(
-      `${named}: rollups are built of ${Object.keys(rollupSources).join(', ')}; ${datasourceType} answers itself.`,
-    );
+const assertOpenRows = async (database: Database, place: RollupPlace, running: Running): Promise<void> => {
+  const source = sourceOf(place);
+  const { name, from } = place.rollup;
   if (source.openness === undefined) return;
   const { rows } = await database.run(source.openness.statement(from), nobody, running);
   const fault = source.openness.faultOf(rows[0] ?? []);
-  if (fault !== undefined) refuseRollup(`${named}: ${from.tableName} ${fault}.`);
+  if (fault !== undefined) refuseRollup(`Rollup ${JSON.stringify(name)}: ${from.tableName} ${fault}.`);
 };
 
 /** As `assertOpenRows`, and takes the files of the folder out of force where it throws. */
@@ -110,12 +108,18 @@ type Work = {
 
 const statementOf = ({ database, place, layout }: Work, plan: Plan) => {
   const datamart = storedDatamart(place.datamart);
-  const columns = [...new Set([...layout.columns.flatMap(({ of }) => of ?? []), place.rollup.partition.column])];
+  const { columns: kept, changeColumn } = layout;
+  const others = [place.rollup.partition.column, ...(changeColumn === null ? [] : [changeColumn])];
+  const columns = [...new Set([...kept.flatMap(({ of }) => of ?? []), ...others])];
   const scoped = scopeToAllTenants(plan, { datamart, catalog: database.catalog }, columns);
   return compile(scoped, database.dialect).page;
 };
 
-type Period = Span & { readonly start: string; readonly end: string; readonly sourceRows: number };
+type Period = Span & Pick<Partition, 'sourceRows' | 'mark'> & { readonly start: string; readonly end: string };
+
+/** What was read of the rows of periods, in the order of time. Names no value. */
+const markOf = (read: readonly (readonly Cell[])[]): string =>
+  createHash('sha256').update(JSON.stringify(read)).digest('hex');
 
 /** The closed periods that have rows. The first one also has all rows before it. */
 const readPeriods = async (work: Work, closedUntil: string): Promise<readonly Period[]> => {
@@ -123,27 +127,33 @@ const readPeriods = async (work: Work, closedUntil: string): Promise<readonly Pe
   const rows: (readonly Cell[])[] = [];
   // Streamed, since the whole table is read: it may take as long as a download.
   const take = async (batch: ResultTable): Promise<void> => void rows.push(...batch.rows);
-  await work.database.stream(statementOf(work, periodsPlan(work.layout)), nobody, take, work.running);
-  const counted = rows.flatMap(([cell, count]) =>
-    typeof cell === 'string' && cell !== 'Infinity' ? [{ start: cell.slice(0, 10), count: Number(count ?? 0) }] : [],
-  );
+  const plan = periodsPlan(work.layout, sourceOf(work.place).sumOfTimes);
+  await work.database.stream(statementOf(work, plan), nobody, take, work.running);
+  const counted = rows
+    .flatMap(([cell, ...read]) =>
+      typeof cell === 'string' && cell !== 'Infinity'
+        ? [{ start: cell.slice(0, 10), count: Number(read[0] ?? 0), read }]
+        : [],
+    )
+    .toSorted((a, b) => (a.start < b.start ? -1 : 1));
   const isDay = (start: string): boolean => /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(start);
   const closed = counted.filter(({ start }) => isDay(start) && start < closedUntil);
-  const starts = closed.map(({ start }) => start).toSorted();
   // Infinite dates, and years that are written with a sign, are before all others or after them.
-  const earlier = counted.filter(({ start }) => start.startsWith('-')).reduce((sum, { count }) => sum + count, 0);
-  const [first] = starts;
-  if (first === undefined && earlier > 0) refuseRollup('The table has infinite dates, and no closed period.');
-  return starts.map((start) => {
+  const earlier = counted.filter(({ start }) => start.startsWith('-'));
+  const [first] = closed;
+  if (first === undefined && earlier.length > 0) refuseRollup('The table has infinite dates, and no closed period.');
+  return closed.map((one) => {
+    const { start } = one;
     const end = nextStart(by, start);
-    const own = closed.find((one) => one.start === start)?.count ?? 0;
-    const isFirst = start === first;
-    return { start, end, from: isFirst ? null : start, to: end, sourceRows: own + (isFirst ? earlier : 0) };
+    const isFirst = one === first;
+    const own = isFirst ? [...earlier, one] : [one];
+    const sourceRows = own.reduce((sum, { count }) => sum + count, 0);
+    return { start, end, from: isFirst ? null : start, to: end, sourceRows, mark: markOf(own.map(({ read }) => read)) };
   });
 };
 
-const isAlike = (one: Partition, { start, end, sourceRows }: Period): boolean =>
-  one.from === start && one.to === end && one.sourceRows === sourceRows;
+const isAlike = (one: Partition, { start, end, mark }: Period): boolean =>
+  one.from === start && one.to === end && one.mark === mark;
 
 /** The files that stay as they are. Where another period is the first now, its file lacks what came before. */
 const keptPartitions = (
@@ -203,9 +213,9 @@ const writePeriod = async (writing: Writing, period: Period): Promise<Partition>
   try {
     const write = () => writeFilesOf(connection, layout, { path, erased, fileRows, read });
     const written = await unlessUnkept(layout.rollup.name, write);
-    const { start: from, end: to, sourceRows } = period;
+    const { start: from, end: to, sourceRows, mark } = period;
     const files = await publishFiles(folder, from, written);
-    return { from, to, files: [...files], sourceRows, builtAt: now().toISOString() };
+    return { from, to, files: [...files], sourceRows, mark, builtAt: now().toISOString() };
   } finally {
     await rm(path, { recursive: true, force: true });
   }

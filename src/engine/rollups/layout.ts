@@ -37,6 +37,8 @@ export type Layout = {
   readonly isTimeExact: boolean;
   /** Whether the source divides sums of decimals in units of their last digit. */
   readonly averagesUnits: boolean;
+  /** Rises whenever a row is written; null: the datamart's author names no such column. */
+  readonly changeColumn: string | null;
   /** Changes with everything that decides over what is in the files. */
   readonly hash: string;
 };
@@ -138,6 +140,7 @@ type Place = { readonly datasource: Datasource; readonly datamart: Datamart; rea
 type Typed = { readonly type: SqlType; readonly datatype: string };
 
 const ordered: ReadonlySet<SqlType['kind']> = new Set(['integer', 'decimal', 'date', 'timestamp', 'instant']);
+const rising: ReadonlySet<SqlType['kind']> = new Set(['integer', 'timestamp', 'instant']);
 const temporal: ReadonlySet<SqlType['kind']> = new Set(['date', 'timestamp', 'instant']);
 
 /** Throws INVALID_REQUEST_BODY for a column that the datasource does not have. */
@@ -173,6 +176,11 @@ const createKeeping = ({ name }: Rollup, { datasourceType }: Datasource, typed: 
       isOf(column, new Set(['decimal'])) ? refuse(column, 'groups by decimals, as') : kept(column),
     extreme: (column: string): Stored =>
       isOf(column, ordered) ? kept(column) : refuse(column, 'the least and the greatest'),
+    change: (column: string): string => {
+      if (!isOf(column, rising))
+        refuseRollup(`Rollup ${quote(name)}: ${quote(column)} is no time of day or whole number.`);
+      return column;
+    },
     time: (column: string): SqlType => {
       if (!isOf(column, temporal)) refuse(column, 'periods');
       kept(column);
@@ -228,11 +236,19 @@ export const layoutOf = (rollup: Rollup, { datasource, datamart, catalog }: Plac
   const own = { table, rollup, clientColumn, columns, source };
   const isTimeExact = timeType.kind === 'date' && grain === 'day';
   const averagesUnits = rollupSources[datasource.datasourceType]?.averagesUnits === true;
-  return { ...own, isTimeExact, averagesUnits, hash: hashOf(own, datasource, datamart) };
+  const named = rollup.refresh.changeColumn;
+  const changeColumn = named === undefined ? null : keeping.change(named);
+  return { ...own, isTimeExact, averagesUnits, changeColumn, hash: hashOf(own, datasource, datamart) };
 };
 
 const hashOf = (
-  { table, rollup, clientColumn, columns, source }: Omit<Layout, 'hash' | 'isTimeExact' | 'averagesUnits'>,
+  {
+    table,
+    rollup,
+    clientColumn,
+    columns,
+    source,
+  }: Omit<Layout, 'hash' | 'isTimeExact' | 'averagesUnits' | 'changeColumn'>,
   datasource: Datasource,
   { tenancy }: Datamart,
 ): string => {

@@ -7,7 +7,7 @@ import { type Layout, type RollupColumn, sourceColumn } from './layout.js';
 /** From the first moment to before the second one; null: without that end. */
 export type Span = { readonly from: string | null; readonly to: string | null };
 
-const expressionOf = (layout: Layout, { role, of }: RollupColumn): Expression => {
+const expressionOf = (layout: Layout, { role, of }: Pick<RollupColumn, 'role' | 'of'>): Expression => {
   if (of === null) return { kind: 'rowCount', leaf: 0, once: null };
   const field: Field = { leaf: 0, column: sourceColumn(layout, of) };
   const aggregated = (aggregate: 'SUM' | 'COUNT' | 'MIN' | 'MAX'): Expression => ({
@@ -72,13 +72,27 @@ export const tailPlan = (
   return planOf(layout, written, where, limit);
 };
 
-/** The periods that have rows, and how many. */
-export const periodsPlan = (layout: Layout): Plan => {
+/** Changes with each row that is written or removed, if the column keeps its promise. */
+const changesOf = (layout: Layout, changeColumn: string, sumOfTimes: readonly [string, string]): Expression => {
+  const field: Field = { leaf: 0, column: sourceColumn(layout, changeColumn) };
+  if (field.column.type.kind === 'integer') return expressionOf(layout, { role: 'sum', of: changeColumn });
+  const [before, after] = sumOfTimes;
+  return { kind: 'custom', template: [before, field, after], readCast: null, once: null };
+};
+
+const measures: ReadonlySet<RollupColumn['role']> = new Set(['sum', 'count', 'min', 'max']);
+
+/** The periods that have rows, how many, and what tells whether these are the rows that the files were made of. */
+export const periodsPlan = (layout: Layout, sumOfTimes: readonly [string, string]): Plan => {
   const field = timeOf(layout);
   const { by } = layout.rollup.partition;
+  const { changeColumn } = layout;
+  const kept = layout.columns.filter(({ role }) => measures.has(role));
   const columns: readonly OutputColumn[] = [
     { name: 'period', expression: { kind: 'grain', field, grain: by } },
     { name: 'rows', expression: { kind: 'rowCount', leaf: 0, once: null } },
+    ...kept.map((column) => ({ name: column.name, expression: expressionOf(layout, column) })),
+    ...(changeColumn === null ? [] : [{ name: 'gl_changes', expression: changesOf(layout, changeColumn, sumOfTimes) }]),
   ];
   return planOf(layout, columns, null, null);
 };

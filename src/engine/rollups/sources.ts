@@ -16,11 +16,13 @@ type Openness = {
   readonly faultOf: (row: readonly Cell[]) => string | undefined;
 };
 
-type RollupSource = {
+export type RollupSource = {
   readonly openness?: Openness;
   readonly ordersOtherwise: ReadonlySet<SqlKind>;
   /** Whether it divides the sum of decimals in units of their last digit, as DuckDB does, and not the decimal. */
   readonly averagesUnits: boolean;
+  /** A sum of times, as exact numbers: what stands before the time, and what after it. */
+  readonly sumOfTimes: readonly [string, string];
 };
 
 const postgres: Openness = {
@@ -49,8 +51,14 @@ FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?`,
 
 /** A type of database without an entry answers all questions itself. */
 export const rollupSources: Readonly<Partial<Record<DatasourceType, RollupSource>>> = {
-  DUCKDB: { ordersOtherwise: new Set(), averagesUnits: true },
-  POSTGRES: { openness: postgres, ordersOtherwise: new Set(), averagesUnits: false },
+  DUCKDB: { ordersOtherwise: new Set(), averagesUnits: true, sumOfTimes: ['sum(epoch_us(', '))'] },
+  POSTGRES: {
+    ...{ openness: postgres, ordersOtherwise: new Set(), averagesUnits: false },
+    sumOfTimes: ['sum(CAST(extract(epoch FROM ', ') AS numeric))'],
+  },
   // MariaDB orders UUIDs by the time that some of them hold.
-  MYSQL: { openness: mysql, ordersOtherwise: new Set(['uuid']), averagesUnits: false },
+  MYSQL: {
+    ...{ openness: mysql, ordersOtherwise: new Set(['uuid']), averagesUnits: false },
+    sumOfTimes: ["sum(TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'2000-01-01 00:00:00', ", '))'],
+  },
 };

@@ -126,7 +126,8 @@ export type Rollup = {
 
 /**
  * When closed periods are built: so often, at a time of each day, or both. `again`: how many of the latest ones are built
- * anew each time.
+ * anew each time. `changeColumn`: each write of a row sets it higher than in all rows before, so that no change of a
+ * closed period goes unnoticed.
  */
 export type RollupRefresh = {
   readonly everyMinutes?: number | undefined;
@@ -134,6 +135,7 @@ export type RollupRefresh = {
   readonly at?: string | undefined;
   readonly timezone?: string | undefined;
   readonly again: number;
+  readonly changeColumn?: string | undefined;
 };
 
 export type RollupMeasure = { readonly aggregate: (typeof rollupAggregates)[number]; readonly column: string };

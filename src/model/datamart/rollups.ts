@@ -41,6 +41,8 @@ const ordered: ReadonlySet<DatatypeKind | undefined> = new Set([...summed, 'date
 const grouped: ReadonlySet<DatatypeKind | undefined> = new Set([...ordered, 'text', 'uuid', 'boolean']);
 const counted: ReadonlySet<DatatypeKind | undefined> = new Set([...grouped, 'enum', 'json', 'other', 'opaque']);
 
+const changing: ReadonlySet<DatatypeKind | undefined> = new Set(['integer', 'date', undefined]);
+
 const measured: Readonly<Record<RollupMeasure['aggregate'], ReadonlySet<DatatypeKind | undefined>>> = {
   SUM: summed,
   AVG: summed,
@@ -66,7 +68,8 @@ const columnFault = (
 type Place = { readonly path: string; readonly value: string };
 
 const ofColumns = (draft: RollupDraft, table: DatamartTable, path: string): readonly string[] => {
-  const { dimensions, measures, partition } = draft;
+  const { dimensions, measures, partition, refresh } = draft;
+  const { changeColumn } = refresh;
   const check = (place: Place, ...of: [ReadonlySet<DatatypeKind | undefined>, string]): readonly string[] => {
     const fault = columnFault(table, place.value, ...of);
     return fault === undefined ? [] : [faultOf(`${path}.${place.path}`, place.value, fault)];
@@ -88,6 +91,9 @@ const ofColumns = (draft: RollupDraft, table: DatamartTable, path: string): read
       ),
     ),
     ...time,
+    ...(changeColumn === undefined
+      ? []
+      : check({ path: 'refresh.changeColumn', value: changeColumn }, changing, 'a column of times or whole numbers')),
     ...(isDay && draft.grain === 'hour' ? [faultOf(`${path}.grain`, 'hour', 'day or month: the column has days')] : []),
   ];
 };

@@ -26,6 +26,8 @@ const partition = z.strictObject({
   files: z.array(keptFile),
   /** Rows of the source that the files were made of. */
   sourceRows: z.number(),
+  /** Changes with the number of those rows and with sums over them. */
+  mark: z.string(),
   builtAt: z.string(),
 });
 

@@ -203,7 +203,7 @@ export const knownRollups = list(
     grain: wordsOf(rollupGrains),
     measures: list(fields<RollupMeasure>({ aggregate: wordsOf(rollupAggregates), column: scalar })),
     partition: fields<Rollup['partition']>({ column: scalar, by: wordsOf(rollupPeriods), closesAfterHours: scalar }),
-    refresh: fields<RollupRefresh>(each(['everyMinutes', 'at', 'timezone', 'again'], scalar)),
+    refresh: fields<RollupRefresh>(each(['everyMinutes', 'at', 'timezone', 'again', 'changeColumn'], scalar)),
   }),
 );
 

@@ -161,7 +161,7 @@ export const specification: Readonly<Record<string, Expected>> = {
     bindings: ['PUT /api/v2/data-app/datamarts', 'PUT /api/v2/dataApp/datamarts legacy'],
     credentials: ['serviceToken'],
     // The last two fields, and tenancyPath, are this project's.
-    additions: `expectedUpdatedAt rollups ${under('rollups', 'name! from! dimensions! grain! measures! partition! refresh')} ${under('rollups.measures', 'aggregate! column!')} ${under('rollups.partition', 'column! by! closesAfterHours')} ${under('rollups.refresh', 'everyMinutes at timezone again')} cacheStaleSeconds
+    additions: `expectedUpdatedAt rollups ${under('rollups', 'name! from! dimensions! grain! measures! partition! refresh')} ${under('rollups.measures', 'aggregate! column!')} ${under('rollups.partition', 'column! by! closesAfterHours')} ${under('rollups.refresh', 'everyMinutes at timezone again changeColumn')} cacheStaleSeconds
       ${under('tableList.columns.numbers', 'format unit currency currency.column! currency.tenantColumn! notation decimals scale')} tableList.columns.numbers ${under('tableList.columns.dates', 'style precision')} tableList.columns.dates tableList.columns.isBoolean tableList.columns.defaultGrain tableList.leftOut
       tableList.through ${under('tableList.through', 'relationship! columns!')}
       tableList.baseFilters ${under('tableList.baseFilters', 'columnName! predicate!')}

@@ -271,6 +271,11 @@ const rollup = z.strictObject({
         .max(1000)
         .default(1)
         .describe('So many of the latest closed periods are built anew each time, for rows that come late.'),
+      changeColumn: identifier
+        .optional()
+        .describe(
+          'A time or whole number that each write of a row sets higher than in all rows before. With it, each change of a closed period is noticed at the next refresh; without it, those that leave the number of rows and all measures as they are go unnoticed.',
+        ),
     })
     .refine(({ at, timezone }) => (at === undefined) === (timezone === undefined), '`at` and `timezone` go together')
     .prefault({}),
