@@ -70,6 +70,21 @@ const period = (start: Sql, of: Period): Sql =>
 
 const double = (value: Sql): Sql => sql`CAST(${value} AS DOUBLE)`;
 
+const machineIntegers: ReadonlySet<string> = new Set([
+  ...['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'UTINYINT', 'USMALLINT', 'UINTEGER'],
+]);
+
+/**
+ * Whole numbers of 64 bits are divided as such: a remainder of decimals takes ten times as long. The difference has 128
+ * bits, since the first bucket may begin below the least number of 64 bits.
+ */
+const bucket = (value: Sql, type: SqlType, width: Bound): Sql => {
+  const isMachine = machineIntegers.has(type.cast) && /^[0-9]{1,18}$/.test(width.text);
+  const size = cast(isMachine ? { text: width.text, cast: 'BIGINT' } : width);
+  const from = isMachine ? sql`CAST(${value} AS HUGEINT)` : value;
+  return sql`${from} - (((${value} % ${size}) + ${size}) % ${size})`;
+};
+
 /** Numbers as floats: a percentile of decimals would be rounded to their scale. */
 const percentile = (value: Sql, type: SqlType, fraction: number): Sql => {
   const at = sql.lit(fraction);
@@ -104,6 +119,7 @@ export const duckDbDialect: Dialect = {
   // An unsigned 128-bit sum would be rounded to a float. Signed, it is exact or an error.
   aggregate: (of, value, type) => plainAggregate(of, of === 'SUM' && type.cast === 'UHUGEINT' ? cast128(value) : value),
   percentile,
+  bucket,
   masks,
   double,
   sortable: (rows) => rows,
