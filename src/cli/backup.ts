@@ -1,8 +1,10 @@
 /** `guestlist backup` and `guestlist restore`: the whole installation in one sealed file, and back. */
+
 import { Command, Option } from '@commander-js/extra-typings';
 import type { BackedUp } from '../compose/move/backup.js';
 import type { Restored } from '../compose/move/restore.js';
 import { backUpConfigured, restoreConfigured } from '../main.js';
+import { counted } from '../model/texts/counted.js';
 import { tableText, withProgress } from './kit/terminal.js';
 
 const megabyte = 1_000_000;
@@ -22,7 +24,7 @@ const rowsTable = (tables: readonly { readonly name: string; readonly rows: numb
 const backupReport = (done: BackedUp, to: string): string => {
   const { from, at, rows, tables, files, bytes, others, isChecked, durationInMs } = done;
   return [
-    `Backed up ${from} as of ${at}: ${rows} rows of ${tables} tables and ${files} files, ${(bytes / megabyte).toFixed(1)} MB, ${ratesOf(rows, bytes, durationInMs)}.`,
+    `Backed up ${from} as of ${at}: ${counted(rows, 'row')} of ${counted(tables, 'table')} and ${counted(files, 'file')}, ${(bytes / megabyte).toFixed(1)} MB, ${ratesOf(rows, bytes, durationInMs)}.`,
     isChecked
       ? `${to} was read again and is whole. guestlist restore --dry-run ${to} checks a copy of it.`
       : 'What was written could not be read again: guestlist restore --dry-run FILE checks it.',
@@ -36,7 +38,7 @@ const backupReport = (done: BackedUp, to: string): string => {
 
 const restoreReport = (done: Restored): string => {
   const { to, at, madeBy, isDry, tables, rows, files, audit, warnings, durationInMs } = done;
-  const what = `${rows} rows of ${tables.length} tables and ${files} files`;
+  const what = `${counted(rows, 'row')} of ${counted(tables.length, 'table')} and ${counted(files, 'file')}`;
   if (isDry)
     return `${rowsTable(tables)}\n\nThe backup of ${at}, made by Guestlist ${madeBy}, is whole: ${what}. It can be restored into ${to}. Nothing was written.`;
   return [

@@ -1,7 +1,9 @@
 /** `guestlist move`: moves the metadata between the data folder and PostgreSQL. */
+
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Moved } from '../compose/move/move.js';
 import { moveConfigured } from '../main.js';
+import { counted } from '../model/texts/counted.js';
 import { isFolderName } from '../platform/databases/move/places.js';
 import { WrongCall } from './kit/exit.js';
 import { tableText, withProgress } from './kit/terminal.js';
@@ -21,7 +23,7 @@ const report = (moved: Moved): string => {
     ['table', 'rows'],
     tables.map(({ name, rows: count }) => [name, String(count)]),
   );
-  const what = `${rows} rows of ${tables.length} tables, and ${sequences} sequences`;
+  const what = `${counted(rows, 'row')} of ${counted(tables.length, 'table')}, and ${counted(sequences, 'sequence')}`;
   if (outcome === 'dry') return `${table}\n\nWould copy ${what}, from ${from} to ${to}. Nothing was written.`;
   const seconds = durationInMs / 1_000;
   return [

@@ -1,9 +1,11 @@
 /** The commands for the objects of the service, and the operations of the interface behind each. */
+
 import { text } from 'node:stream/consumers';
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { grainOf } from '../model/datamart/source-schema.js';
 import { nearestName } from '../model/nearest-name.js';
 import type { RollupReport } from '../model/query/engine.js';
+import { counted } from '../model/texts/counted.js';
 import type { AnswerOf } from '../platform/http/interface/callable.js';
 import type { Call } from '../platform/http/interface/client.js';
 import { deleteTemplate } from '../service/dashboards/contract/dashboards.js';
@@ -159,7 +161,7 @@ const proposalText = ({ proposed, left }: Proposal): string => {
   );
   const others = left.map(
     ({ why, names, queries, ms }) =>
-      `Not by a rollup, since ${why}: ${namesOf(names)} (${queries} queries, ${(ms / 1000).toFixed(1)} s)`,
+      `Not by a rollup, since ${why}: ${namesOf(names)} (${counted(queries, 'query', 'queries')}, ${(ms / 1000).toFixed(1)} s)`,
   );
   const none = proposed.length === 0 ? ['Nothing is proposed.'] : [];
   return [...none, ...parts, ...others].join('\n\n');

@@ -1,7 +1,9 @@
 /** `guestlist step-down`: makes the tables startable by the previous release. */
+
 import { Command } from '@commander-js/extra-typings';
 import type { SteppedDown } from '../compose/move/step-down.js';
 import { stepDownConfigured } from '../main.js';
+import { counted } from '../model/texts/counted.js';
 import { Exit } from './kit/exit.js';
 
 const mostNames = 20;
@@ -33,11 +35,13 @@ it, so it shows nobody too much. The command then changes nothing, unless --with
     const { datamarts, tokens, holds } = done.unreadable;
     if (datamarts.length > 0 || tokens > 0 || holds > 0) console.log(describe(done));
     if (done.isDone) {
-      console.log(`Release ${done.version} can start now. Hidden: ${done.hidden.length} migrations.`);
+      console.log(`Release ${done.version} can start now. Hidden: ${counted(done.hidden.length, 'migration')}.`);
       return;
     }
     if (dryRun) {
-      console.log(`Would hide ${done.hidden.length} migrations from release ${done.version}. Nothing was written.`);
+      console.log(
+        `Would hide ${counted(done.hidden.length, 'migration')} from release ${done.version}. Nothing was written.`,
+      );
       return;
     }
     console.error('Nothing was written. Run this again with --without-them if that content may be missing.');

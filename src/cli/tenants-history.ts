@@ -1,5 +1,7 @@
 /** `guestlist tenants history` and `check`: what a template was, and whether it is fit for the tenants. */
+
 import { checkTemplateCommand, listEditionsCommand } from '../gateway/rollout/commands.js';
+import { counted } from '../model/texts/counted.js';
 import { gatewayCommand, printJson, readCount, readNames } from './kit/declare.js';
 import { Exit } from './kit/exit.js';
 import { tableText } from './kit/terminal.js';
@@ -54,7 +56,7 @@ slow. Ends with 1 if a metric fails.`,
       if (rows.length > 0) console.log(tableText(['LEVEL', 'TENANT', ...title, 'METRIC', 'FAULT'], rows));
       const metrics = answer.tenants.reduce((sum, one) => sum + one.metrics, 0);
       console.log(
-        `${metrics} metrics of ${answer.tenants.length} tenants were run: ${isFailed ? 'some fail' : 'none fails'}`,
+        `Ran ${counted(metrics, 'metric')} of ${counted(answer.tenants.length, 'tenant')}: ${isFailed ? 'some fail' : 'none fails'}`,
       );
     }
     if (isFailed) throw new Exit();

@@ -173,7 +173,7 @@ describe.skipIf(!hasServer)('the doctor', () => {
     expect(await examined({ channels, gateway })).toEqual([]);
     expect(await examined({ channels, gateway, usage: { channel: 'ops' } })).toMatchObject([
       {
-        ...{ level: 'fault', text: 'the billing system lacks the use of 9 hours; 1 messages wait' },
+        ...{ level: 'fault', text: 'the billing system lacks the use of 9 hours; 1 message waits' },
         mend: expect.stringContaining('allowPrivateAddresses'),
       },
     ]);

@@ -95,7 +95,7 @@ test('rollups are proposed out of what was asked, with what to add to the datama
   expect(left).toEqual([]);
   expect(proposed[0]).toMatchObject({
     rollup: { from: 'sales', partition: { column: 'sold', by: 'month' } },
-    reason: expect.stringContaining('In 28 days, 1 queries'),
+    reason: expect.stringContaining('In 28 days, 1 query'),
     queries: 1,
   });
   for (const row of before.data)

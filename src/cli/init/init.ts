@@ -1,4 +1,5 @@
 /** `guestlist init`: from the URL of a database to a service with a first dashboard, in files that the operator keeps. */
+
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -27,6 +28,7 @@ import { findFacts } from '../../model/query/first/found-facts.js';
 import { countTenantless } from '../../model/query/first/tenantless.js';
 import { type TriedDashboard, tryDashboard } from '../../model/query/first/tried.js';
 import { Refusal } from '../../model/refusal.js';
+import { counted } from '../../model/texts/counted.js';
 import { presetNames } from '../../platform/config/presets.js';
 import { systemClock } from '../../platform/work/time.js';
 import { collect, readCount, readNames } from '../kit/declare.js';
@@ -158,7 +160,7 @@ const chooseTables = async (
   { connection, tables: all, ask }: Source,
 ): Promise<Chosen> => {
   if (all.length === 0) throw new WrongCall(`${placeOf(connection)} has no table that this user may read`);
-  console.log(`\n${all.length} tables in ${placeOf(connection)}\n${tablesReport(all)}\n`);
+  console.log(`\n${counted(all.length, 'table')} in ${placeOf(connection)}\n${tablesReport(all)}\n`);
   const tables = withoutTables(all, flags.withoutTable);
   const proposals = proposeFor(tables);
   const tenants = await askTenantTable(asking, flags, tables, proposals);
@@ -309,7 +311,7 @@ it signs the sessions of host-page.mjs)`;
 const closingWords = (
   setup: Setup,
   { dashboard, refused }: Pick<TriedDashboard, 'dashboard' | 'refused'>,
-): string => `${dashboard.metrics.length} charts: ${dashboard.metrics.map(({ name }) => name).join('; ')}
+): string => `${counted(dashboard.metrics.length, 'chart')}: ${dashboard.metrics.map(({ name }) => name).join('; ')}
 ${refused.map(({ name, reason }) => printable(`left out, since it cannot be asked: ${name}: ${reason}\n`)).join('')}${printable(restrictionReport(setup.restricted))}
 Written: guestlist.yaml, guestlist.env (secrets), policy.yaml, policy.test.yaml, definitions/, host-page.mjs, data/
 

@@ -1,4 +1,5 @@
 /** Looks at a whole installation, from the configuration to stuck work, and says how each fault is mended. */
+
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -7,6 +8,7 @@ import { checkMailServer } from '../../delivery/mailer.js';
 import { loadPolicyFile } from '../../gateway/policy/load.js';
 import { PolicyFaults } from '../../gateway/policy/source.js';
 import { whole } from '../../model/slices.js';
+import { counted } from '../../model/texts/counted.js';
 import { placeOf } from '../../platform/addresses/database-url.js';
 import { type Config, ConfigError } from '../../platform/config/config.js';
 import { loadCredentials } from '../../platform/config/credentials.js';
@@ -78,7 +80,7 @@ const policyFindings = (config: Config): readonly Finding[] => {
   } catch (error) {
     if (!(error instanceof PolicyFaults)) throw error;
     return [
-      finding('fault', 'policy', `it has ${error.faults.length} faults`, {
+      finding('fault', 'policy', `it has ${counted(error.faults.length, 'fault')}`, {
         subject: error.message,
         mend: 'guestlist policy test names each of them, with its place.',
       }),

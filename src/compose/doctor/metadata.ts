@@ -1,8 +1,10 @@
 /** Looks at the metadata database: its user, connection, clock, version, migrations, keys and unfinished work. */
+
 import { type Kysely, sql } from 'kysely';
 import { type LedgerTables, schemaName as ledgerSchema } from '../../gateway/ledger/tables.js';
 import { listUnfinished } from '../../gateway/unfinished-work.js';
 import type { Clock } from '../../model/ports.js';
+import { counted } from '../../model/texts/counted.js';
 import type { UsageFault } from '../../model/usage.js';
 import { findSweptAt } from '../../platform/databases/aged-rows.js';
 import { readDatabaseTime, tolerableSkewMs } from '../../platform/databases/database-clock.js';
@@ -239,7 +241,7 @@ const deliveryFindings = async ({ db }: MetadataExam): Promise<readonly Finding[
   return count === 0
     ? [good('work', 'no delivery is late')]
     : [
-        finding('fault', 'work', `${count} deliveries are more than an hour late`, {
+        finding('fault', 'work', `${counted(count, 'delivery is', 'deliveries are')} more than an hour late`, {
           mend: 'A process with mail.from and GUESTLIST_SMTP_URL must run: guestlist mail try ADDRESS tells what it lacks.',
         }),
       ];
@@ -286,7 +288,12 @@ const usageFindings = async ({ db, clock, sendsUsage }: MetadataExam): Promise<r
   const hours = Math.round(lateMs / 3_600_000);
   const mend = fault === null ? 'A process with the service and usage.channel must run.' : usageMend[fault];
   return [
-    finding('fault', 'work', `the billing system lacks the use of ${hours} hours; ${waiting} messages wait`, { mend }),
+    finding(
+      'fault',
+      'work',
+      `the billing system lacks the use of ${counted(hours, 'hour')}; ${counted(waiting, 'message waits', 'messages wait')}`,
+      { mend },
+    ),
   ];
 };
 
@@ -310,8 +317,8 @@ export const countTables = async (db: Kysely<unknown>): Promise<Readonly<Record<
     select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind = 'r' and n.nspname in (${serviceSchema}, ${ledgerSchema}) order by 1`.execute(db);
   for (const { name } of rows) {
-    const counted = await sql<{ count: string }>`select count(*)::text as count from ${sql.raw(name)}`.execute(db);
-    counts[name] = Number(counted.rows[0]?.count ?? 0);
+    const found = await sql<{ count: string }>`select count(*)::text as count from ${sql.raw(name)}`.execute(db);
+    counts[name] = Number(found.rows[0]?.count ?? 0);
   }
   return counts;
 };

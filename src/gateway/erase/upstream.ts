@@ -4,7 +4,9 @@
  * delete. Such a service takes no fence: an eraser that was presumed dead and goes on after a new sign-up may delete
  * embeds of it, which the next login creates again.
  */
+
 import { Refusal } from '../../model/refusal.js';
+import { counted } from '../../model/texts/counted.js';
 import { type Call, UpstreamRefusal } from '../../platform/http/interface/client.js';
 import { deleteDashboard } from '../../service/dashboards/contract/dashboards.js';
 import { eraseClient } from '../../service/data-apps/contract/client-erasure.js';
@@ -93,7 +95,7 @@ const eraseByParts = async (
       ? []
       : ['the dashboards beneath the embeds: this service has no operation that deletes them']),
     'what guests made, arranged and saved, and guest tokens until they expire: this service has no operation that erases a client',
-    ...(still.length === 0 ? [] : [`${still.length} embeds that the service did not delete`]),
+    ...(still.length === 0 ? [] : [`${counted(still.length, 'embed')} that the service did not delete`]),
   ];
   return { erased: { [deletesDashboards ? 'dashboards' : 'embeds']: own.length - still.length }, left };
 };

@@ -2,6 +2,7 @@
  * Compares policies before and after a change. Runs a dry run of both for every sample user, and reports what each user
  * gains or loses.
  */
+import { counted } from '../../model/texts/counted.js';
 import type { Policy } from '../policy/policy.js';
 import { evaluateCase } from './dry-run.js';
 import { runEach } from './files.js';
@@ -139,7 +140,7 @@ const writeSummary = ({ counts }: Plan): string => {
   ];
   const codes = Object.entries(denied).map(([code, count]) => `${count} ${code}`);
   const alsoDenied = codes.length === 0 ? '' : `; denied before and after: ${codes.join(', ')}`;
-  return `${users} ${users === 1 ? 'user' : 'users'}: ${parts.join(', ')}${alsoDenied}`;
+  return `${counted(users, 'user')}: ${parts.join(', ')}${alsoDenied}`;
 };
 
 /** Returns the text, without a final newline. */

@@ -1,5 +1,7 @@
 /** Runs the tests of a policy. Each test is a dry run whose whole result is compared with the expected one. */
+
 import { noQuota } from '../../model/quota.js';
+import { counted } from '../../model/texts/counted.js';
 import { dashboardIdOf } from '../common/dashboard-id.js';
 import { ExpressionFault } from '../policy/expression.js';
 import { loadPolicyFile } from '../policy/load.js';
@@ -189,6 +191,6 @@ export const writeTestReport = (report: TestReport): string => {
     ...report.files.flatMap(({ file, policy, results }) => [`${file} (of ${policy})`, ...results.flatMap(writeResult)]),
     ...untried,
     '',
-    `${count} ${count === 1 ? 'test' : 'tests'}, ${failed === 0 ? 'all hold' : `${failed} failed`}`,
+    `${counted(count, 'test')}, ${failed === 0 ? 'all hold' : `${failed} failed`}`,
   ].join('\n');
 };

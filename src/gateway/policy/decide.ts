@@ -2,6 +2,7 @@
  * Decides what a user may see. Every rule whose condition is true adds what it grants; every restriction whose condition is true
  * applies to all of it (combine.ts). Must not call the upstream, the ledger or the host.
  */
+
 import { basename } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { isTimezone as isTimezoneName } from '../../model/filter/date-range.js';
@@ -9,6 +10,7 @@ import { isUnsafeNumber } from '../../model/filter/exact-number.js';
 import type { AccessPermissions, GuestPermission } from '../../model/guest/grant.js';
 import type { Clock } from '../../model/ports.js';
 import { Refusal } from '../../model/refusal.js';
+import { counted } from '../../model/texts/counted.js';
 import type { Session } from '../authenticate/signed-session.js';
 import { dashboardIdOf } from '../common/dashboard-id.js';
 import type { Reason } from '../common/reasons.js';
@@ -202,7 +204,7 @@ const quote = (names: readonly string[]): string => names.map((name) => `"${name
  * shows them.
  */
 const refuseUngranted = (policy: Policy, { user, tenant }: PolicyVariables): never => {
-  const roles = user.roles.length === 1 ? '1 role' : `${user.roles.length} roles`;
+  const roles = counted(user.roles.length, 'role');
   throw new Refusal(
     'NO_POLICY',
     `No rule of ${basename(policy.file)} grants anything to user "${user.id}" with ${roles} in tenant "${tenant.id}". ` +

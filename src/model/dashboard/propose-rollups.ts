@@ -8,6 +8,7 @@ import { findTable, rollupAggregates, sameTable } from '../datamart/datamart.js'
 import { storedKind } from '../datamart/datatypes.js';
 import { nameTables, shortName } from '../datamart/relationships.js';
 import { type RollupDraft, rollupFaults } from '../datamart/rollups.js';
+import { counted } from '../texts/counted.js';
 import type { DashboardFilter } from './dashboard.js';
 import { type MetricDefinition, type TimeGrain, testsOf, type VisualDefinition } from './metric.js';
 
@@ -235,7 +236,7 @@ export const proposeRollups = (datamart: Datamart, asked: readonly AskedMetric[]
       continue;
     }
     const use = useOf(metrics);
-    const reason = `In ${days} days, ${use.queries.toLocaleString('en')} queries and ${seconds(use.ms)} s of the datasource were of metrics whose columns it has.`;
+    const reason = `In ${counted(days, 'day')}, ${counted(use.queries, 'query', 'queries')} and ${seconds(use.ms)} s of the datasource were of metrics whose columns it has.`;
     proposed.push({ rollup, ...use, reason });
   }
   return { proposed: proposed.toSorted((a, b) => b.ms - a.ms), left: byReason(left) };

@@ -2,6 +2,7 @@
  * Proposes relationships, tenant tables, client columns, bridges, base filters and amounts of money for the tables of a
  * datasource: from foreign keys first, then from names. An operator accepts or rejects them; a proposal alone makes nothing readable.
  */
+import { counted } from '../texts/counted.js';
 import {
   dividesPeople,
   identifiedBy,
@@ -289,7 +290,7 @@ const proposeTenantTables = (
     if (keyColumn === null) return [];
     const tablesReached = countLeadingTo(table, tables, relationships);
     const { schemaName, tableName } = table;
-    const reason = `${why}; ${tablesReached} other table${tablesReached === 1 ? '' : 's'} lead to it`;
+    const reason = `${why}; ${counted(tablesReached, 'other table leads', 'other tables lead')} to it`;
     return [{ schemaName, tableName, keyColumn, nameColumn: labelColumnOf(table) ?? keyColumn, tablesReached, reason }];
   };
   const named = tables

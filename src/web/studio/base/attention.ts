@@ -1,4 +1,5 @@
 /** What a person has to do now: what fails, what waits, and the page that mends each. */
+import { counted } from '../../../model/texts/counted.js';
 
 type Part = { readonly name: string; readonly isGood: boolean };
 type Source = { readonly name: string; readonly lastError: { readonly isOver: boolean } | null };
@@ -46,9 +47,6 @@ const rolloutWords: Readonly<Record<string, readonly [kind: Concern['kind'], wor
   stopped: ['bad', 'stopped', 'See why'],
   'rollback-stopped': ['bad', 'stopped while it was taken back', 'See why'],
 };
-
-const counted = (count: number, one: string, many: string): string =>
-  `${count.toLocaleString()} ${count === 1 ? one : many}`;
 
 /** An earlier roll-out of a template no longer matters once a later one has begun. `rollouts`: newest first. */
 const ofRollouts = (rollouts: readonly Rollout[]): readonly Concern[] =>

@@ -1,6 +1,8 @@
 /** Entries of the audit as sentences. What a machine wrote stays beside them, for those who look closer. */
+
 import type { CommandName } from '../../../compose/commands.js';
 import { wordsOf } from '../../../model/datamart/column-names.js';
+import { counted } from '../../../model/texts/counted.js';
 import { personIn } from './editions.js';
 
 export type Entry = {
@@ -27,8 +29,6 @@ const subjectIn = (user: string): string => user.slice(user.indexOf('|') + 1);
 
 const userText = ({ user }: Entry, names: UserNames): string =>
   user === undefined ? 'A user' : (names.get(user) ?? subjectIn(user));
-
-const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
 const denials: Readonly<Record<string, string>> = {
   NO_POLICY: 'the policy lets this user see nothing',

@@ -1,5 +1,7 @@
 /** Runs every metric of a template for some tenants and as one restricted user, and lists what users would meet. */
+
 import { html, nothing, type TemplateResult } from 'lit';
+import { counted } from '../../../model/texts/counted.js';
 import type { Answer, Api } from '../base/api.js';
 import { badge } from '../base/kit.js';
 import { Part } from '../base/part.js';
@@ -45,7 +47,7 @@ export class Check extends Part {
   #found({ tenants, faults }: Checked): TemplateResult {
     const metrics = tenants.reduce((sum, one) => sum + one.metrics, 0);
     const errors = faults.filter(({ level }) => level === 'error').length;
-    const done = `${metrics} charts of ${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'} were run.`;
+    const done = `Ran ${counted(metrics, 'chart')} of ${counted(tenants.length, 'tenant')}.`;
     if (tenants.length === 0 && errors === 0) return html`<p>No tenant has a copy yet, so there is nothing to run.</p>`;
     return html`<p>${done} ${errors === 0 ? 'None fails.' : html`<strong>${errors} ${errors === 1 ? 'fault stops' : 'faults stop'} a roll-out before it writes.</strong>`}</p>
       ${
@@ -89,8 +91,9 @@ const asRestricted = (check: RestrictedCheck | null): TemplateResult => {
   if (check === null)
     return html`<p class="soft">It was not run as a restricted user: none who logged in lately is known to you.</p>`;
   const { who, metrics, faults } = check;
-  if (faults.length === 0) return html`<p>As ${who}, who is restricted: all ${metrics} charts answer.</p>`;
-  return html`<p><strong>As ${who}, who is restricted: ${faults.length} of ${metrics} charts do not answer.</strong></p>
+  if (faults.length === 0)
+    return html`<p>As ${who}, who is restricted: ${metrics === 1 ? 'its chart answers' : `all ${metrics} charts answer`}.</p>`;
+  return html`<p><strong>As ${who}, who is restricted: ${faults.length} of ${counted(metrics, 'chart')} failed.</strong></p>
     <ul>${faults.map(({ metric, text }) => html`<li>${metric}: ${text}</li>`)}</ul>`;
 };
 

@@ -1,5 +1,7 @@
 /** Whether tenants have what is saved in a template, and what they would get. */
+
 import { html, LitElement, type TemplateResult } from 'lit';
+import { counted } from '../../../model/texts/counted.js';
 import type { Api } from '../base/api.js';
 import { readHistory, type TemplateHistory } from '../base/editions.js';
 import { textOf } from '../base/screen.js';
@@ -46,7 +48,7 @@ class DraftState extends LitElement {
     if (history.published === null) return html`<span class="soft">No tenant has this dashboard yet</span>`;
     const { length } = history.unpublished;
     if (length === 0) return html`<span class="soft">Tenants have the current edition</span>`;
-    return html`<details class="pop"><summary class="quiet">Draft: ${length === 1 ? '1 change' : `${length} changes`}</summary>
+    return html`<details class="pop"><summary class="quiet">Draft: ${counted(length, 'change')}</summary>
       <div class="popped"><p>Tenants get these by a roll-out:</p><ul>${history.unpublished.map((text) => html`<li>${text}</li>`)}</ul></div>
     </details>`;
   }

@@ -1,5 +1,7 @@
 /** Changes a model: what its tables and columns are called and mean, whose rows they hold, and relationships. */
+
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { counted } from '../../../model/texts/counted.js';
 import { searchField } from '../../base/search-field.js';
 import { changed, type History, historyOf, redone, undone } from '../../editor/history.js';
 import './model-diagram.js';
@@ -155,7 +157,7 @@ export class ModelEditor extends Part {
     const count = [...(found?.values() ?? [])].reduce((sum, names) => sum + names.size, 0);
     return html`<div class="toolbar">
       ${searchField({ label: 'Search tables and columns', placeholder: 'Search names and words', value: this.search, search })}
-      <span class="count" role="status">${found === null ? nothing : `${count} ${count === 1 ? 'column' : 'columns'}`}</span>
+      <span class="count" role="status">${found === null ? nothing : counted(count, 'column')}</span>
     </div>`;
   }
 

@@ -1,5 +1,7 @@
 /** The rollups of a model: what their files have, and those that would answer what was asked. For people with access to data. */
+
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { counted } from '../../../model/texts/counted.js';
 import { type Api, type OperationAnswer, StudioError } from '../base/api.js';
 import { badge } from '../base/kit.js';
 import type { StoredModel } from '../base/model-edit.js';
@@ -156,9 +158,9 @@ const columnsText = ({ from, dimensions, grain, measures, partition }: Rollup): 
 };
 
 const rowsText = ({ rows, sourceRows, closedUntil }: Kept): string =>
-  `${rows.toLocaleString()} rows of ${sourceRows.toLocaleString()}, until ${closedUntil ?? 'now'}`;
+  `${counted(rows, 'row')} of ${sourceRows.toLocaleString()}, until ${closedUntil ?? 'now'}`;
 
 const leftItem = ({ why, names, queries, ms }: Proposal['left'][number]): TemplateResult =>
-  html`<li>${names.length === 0 ? 'Metrics of guests' : names.join(', ')}: ${why} <span class="soft">(${queries.toLocaleString()} queries, ${Math.round(ms / 1000).toLocaleString()} s)</span></li>`;
+  html`<li>${names.length === 0 ? 'Metrics of guests' : names.join(', ')}: ${why} <span class="soft">(${counted(queries, 'query', 'queries')}, ${Math.round(ms / 1000).toLocaleString()} s)</span></li>`;
 
 customElements.define('studio-model-rollups', ModelRollups);

@@ -1,5 +1,7 @@
 /** What the database of a model has that the model does not, and the other way round; each difference is decided here. */
+
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { counted } from '../../../model/texts/counted.js';
 import { options } from '../../base/options.js';
 import { type Api, StudioError } from '../base/api.js';
 import { badge, confirmed } from '../base/kit.js';
@@ -117,7 +119,7 @@ export class ModelSync extends Part {
     const open = undecided(differences, decisions);
     const accepted = acceptedBy(differences, decisions);
     const isOff = this.isBusy || accepted.length === 0 || open.length > 0;
-    return html`<button type="button" ?disabled=${isOff} @click=${() => void this.#save()}>Save ${accepted.length} ${accepted.length === 1 ? 'change' : 'changes'}</button>
+    return html`<button type="button" ?disabled=${isOff} @click=${() => void this.#save()}>Save ${counted(accepted.length, 'change')}</button>
       ${open.length === 0 ? nothing : html`<p class="hint">Decide about ${open.map(({ name }) => name).join(', ')} first: no model is saved with what its database lacks.</p>`}`;
   }
 

@@ -1,5 +1,7 @@
 /** Search over all of Studio: pages, and what the server finds for this person's roles. Every result is a link. */
+
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { counted } from '../../../model/texts/counted.js';
 import { matcher } from '../../base/search.js';
 import { type Answer, type Api, hasRole } from '../base/api.js';
 import { addressOf, entries, navigate } from '../base/routes.js';
@@ -136,7 +138,7 @@ class SearchPart extends LitElement {
       const count = this.groups.reduce((sum, { hits }) => sum + hits.length, 0);
       const isCut = this.groups.some(({ next }) => next !== null);
       const none = isCut ? 'Nothing was found yet.' : `Nothing contains “${this.text.trim()}”.`;
-      this.state = count === 0 ? none : `${count} results`;
+      this.state = count === 0 ? none : counted(count, 'result');
     } catch (error) {
       if (asking.signal.aborted) return;
       this.groups = this.#pages();

@@ -1,7 +1,9 @@
 /** Why a card is shown, hidden or empty for the chosen user: the policy's rules with their places, filters, and rows. */
+
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { MetricDefinition } from '../../../model/dashboard/metric.js';
 import type { GuestFilter } from '../../../model/guest/view.js';
+import { counted } from '../../../model/texts/counted.js';
 import { getGuestDashboard, queryGuestMetric } from '../../base/guest-operations.js';
 import { type Api, StudioError, type View } from '../base/api.js';
 import { askAuthored } from '../base/author-preview.js';
@@ -140,7 +142,7 @@ export class Why extends LitElement {
     try {
       const data = await askAs(this.view, queryGuestMetric, { metricId, dashboardId: this.copy });
       const isEmpty = data.every((row) => Object.values(row).every((value) => value === null));
-      if (!isEmpty) return { state: 'shown', reasons: [granted, restricted, `It has ${data.length} rows.`] };
+      if (!isEmpty) return { state: 'shown', reasons: [granted, restricted, `It has ${counted(data.length, 'row')}.`] };
     } catch (error) {
       if (error instanceof StudioError) throw error;
       return { state: 'fails', reasons: [textOf(error), granted, restricted] };
@@ -152,7 +154,7 @@ export class Why extends LitElement {
   async #emptiness(definition: MetricDefinition, filters: readonly Filter[]): Promise<readonly string[]> {
     if (definition.kind === 'sql') return ['Its SQL answers no row for this user.'];
     const { schemaName, tableName } = definition.from;
-    const counted = {
+    const all = {
       dashboardId: this.copy,
       definition: {
         chart: { type: 'singleValue' },
@@ -160,7 +162,7 @@ export class Why extends LitElement {
         measures: [{ name: 'rows', aggregate: 'COUNT' }],
       },
     };
-    const { rows: answered } = await askAuthored(this.api, this.view, counted, new AbortController().signal, () => {});
+    const { rows: answered } = await askAuthored(this.api, this.view, all, new AbortController().signal, () => {});
     const rows = Number(answered[0]?.rows ?? 0);
     if (rows === 0)
       return [
@@ -168,7 +170,7 @@ export class Why extends LitElement {
       ];
     const defaults = filters.filter(({ defaultValue }) => defaultValue !== undefined && defaultValue !== null);
     return [
-      `${schemaName}.${tableName} has ${rows} rows that this user may read.`,
+      `${schemaName}.${tableName} has ${counted(rows, 'row')} that this user may read.`,
       ...(defaults.length === 0 ? [] : [`Filters begin with a value: ${defaults.map(({ name }) => name).join(', ')}.`]),
       ...(definition.where === undefined && definition.filters.length === 0
         ? []

@@ -1,5 +1,7 @@
 /** The audit: who did what, when, and whether the chain of entries is whole. */
+
 import { html, nothing, type TemplateResult } from 'lit';
+import { counted } from '../../../model/texts/counted.js';
 import { type Entry, factsOf, kindWords, sentenceOf, type UserNames } from '../base/audit-words.js';
 import { badge, type Column, type Filter, link, list, timeColumn } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
@@ -62,7 +64,7 @@ class AuditScreen extends Screen<Data> {
     const rows = wanted === null ? entries.slice(0, shownEntries) : entries.filter(({ seq }) => String(seq) === wanted);
     return html`<div class="head"><h1>Audit</h1>
         ${isWhole ? badge('the chain is whole', 'good') : badge('an entry was changed or removed', 'bad')}
-        <p>${count} entries${count > shownEntries ? `; the latest ${shownEntries} are shown` : ''}.</p></div>
+        <p>${counted(count, 'entry', 'entries')}${count > shownEntries ? `; the latest ${shownEntries} are shown` : ''}.</p></div>
       ${wanted === null ? '' : html`<p>Entry ${wanted} alone. ${link(addressOf('audit'), 'All entries')}</p>`}
       ${list({
         ...{ name: 'audit', rows, columns: columnsWith(names), filters },
@@ -70,7 +72,7 @@ class AuditScreen extends Screen<Data> {
         empty:
           entries.length === 0
             ? html`<h2>No entries yet</h2>`
-            : html`<h2>There is no such entry</h2><p>The audit has ${count} entries.</p>`,
+            : html`<h2>There is no such entry</h2><p>The audit has ${counted(count, 'entry', 'entries')}.</p>`,
       })}`;
   }
 }
