@@ -53,6 +53,17 @@ const browserStart = (): ProcessContext['browserStart'] => ({
   environment: Object.fromEntries(Object.entries(process.env).filter(([name]) => browserVariables.test(name))),
 });
 
+/** What a process needs to reach databases as this one does: which certificates it trusts, and the time zone. */
+const sourceVariables =
+  /^(?:NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|NODE_TLS_REJECT_UNAUTHORIZED|SSL_CERT_FILE|SSL_CERT_DIR|OPENSSL_CONF|TZ)$/;
+
+const sourceEnvironment = (): ProcessContext['sourceEnvironment'] =>
+  Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && sourceVariables.test(name) ? [[name, value]] : [],
+    ),
+  );
+
 /** The process's environment, with the files of the folder that it was started in. */
 const environment = () => withLocalFiles(process.env, process.cwd());
 
@@ -192,6 +203,7 @@ export const start = async (config: Config, halves: Halves, clock: Clock = syste
       version: readVersion(),
       webFolder,
       browserStart: browserStart(),
+      sourceEnvironment: sourceEnvironment(),
       clock,
       log,
     });

@@ -42,6 +42,8 @@ type EngineParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly registry: Registry;
+  /** What a process that builds rollups needs of the environment. */
+  readonly sourceEnvironment: Readonly<Record<string, string>>;
   /** Lists what runs, for operators. Left out: nothing is listed. */
   readonly running?: Pick<RunningWork, 'during'>;
 };
@@ -79,18 +81,21 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
     cache: cacheOptions(parts, rows),
     maskSecret: keyFor(parts, 'masked values'),
     meters: createEngineMeters(registry),
-    rollups: rollupsOf(settings, folder, log),
+    rollups: rollupsOf(parts),
     ...engineLimits(settings),
   });
   const opened = flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
   return { ...opened, queries, live, close: () => closeAll([opened.engine.close, async () => rows?.close()]) };
 };
 
-const rollupsOf = ({ rollups }: Settings, folder: string, log: Log): RollupsOptions | undefined => {
+const rollupsOf = ({ config, log, sourceEnvironment: environment }: EngineParts): RollupsOptions | undefined => {
+  const { folder } = config;
+  const { rollups } = config.settings;
   if (rollups.folder === null) return undefined;
-  const { memoryMegabytes, diskMegabytes, tailRows } = rollups;
+  const { memoryMegabytes, diskMegabytes, tailRows, niceness } = rollups;
   return {
-    ...{ folder: resolve(folder, rollups.folder), limits: { memoryMegabytes, diskMegabytes }, tailRows },
+    ...{ folder: resolve(folder, rollups.folder), limits: { memoryMegabytes, diskMegabytes } },
+    ...{ tailRows, processes: { environment, niceness } },
     built: (datamart, rollup) => log.info({ event: 'rollup.built', datamart, rollup }, 'built a rollup'),
   };
 };

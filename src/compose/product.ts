@@ -94,6 +94,8 @@ export type ProcessContext = {
   /** Folder of the built browser files. */
   readonly webFolder: string;
   readonly browserStart: BrowserStart;
+  /** What a process that reads datasources needs of the environment. */
+  readonly sourceEnvironment: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -203,11 +205,12 @@ const openBase = async (
   resources: Resources,
   { credentials, bundle, registry }: BaseParts,
 ) => {
-  const { clock, log } = context;
+  const { clock, log, sourceEnvironment } = context;
   const { keyRing } = credentials;
   const { running, operatedBy } = createListed(context);
+  const engineParts = { config, bundle, keyRing, clock, log, registry, running, sourceEnvironment };
   const [{ live, ...engine }, metadata, shared] = await Promise.all([
-    resources.add(openEngine({ config, bundle, keyRing, clock, log, registry, running }, halves.service)),
+    resources.add(openEngine(engineParts, halves.service)),
     resources.add(openConfiguredMetadata(config, halves, keyRing, { clock, log })),
     resources.add(openShared({ config, clock, log, registry }, halves.gateway)),
   ]);

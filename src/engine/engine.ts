@@ -24,6 +24,7 @@ import { Refusal } from '../model/refusal.js';
 import type { RequestUse, UsedOn } from '../model/usage.js';
 import { inSpan } from '../platform/traces/trace.js';
 import { breathe } from '../platform/work/breathe.js';
+import { BulkheadFull, createBulkhead } from '../platform/work/bulkhead.js';
 import { closeAll } from '../platform/work/close-all.js';
 import { unlisted } from '../platform/work/running-work.js';
 import { systemTiming } from '../platform/work/time.js';
@@ -129,26 +130,38 @@ const openRollups = (options: EngineOptions, databases: Databases, { answerBytes
   const { rollups, clock, timeoutMs = usualLimits.timeoutMs } = options;
   if (rollups === undefined) return null;
   const timing = options.cache?.timing ?? systemTiming;
-  return createRollups({ ...rollups, databases, clock, timing, timeoutMs, batchBytes: answerBytes });
+  const { log } = options;
+  return createRollups({ ...rollups, log, databases, clock, timing, timeoutMs, batchBytes: answerBytes });
 };
 
-/** A build is in no queue: it runs at once, and reads one period after the other. */
-const listedBuild =
-  (
-    { build }: Rollups,
-    { running = unlisted, rollups }: Pick<EngineOptions, 'running' | 'rollups'>,
-  ): RollupBuilder['build'] =>
-  (asked, signal) => {
+/** Builds that wait for another one of this process. */
+const mostBuilds = 100;
+
+/** One build runs at once, since each has a process and its memory. */
+const listedBuild = (
+  { build }: Rollups,
+  { running = unlisted, rollups }: Pick<EngineOptions, 'running' | 'rollups'>,
+): RollupBuilder['build'] => {
+  const inTurn = createBulkhead({ maxConcurrent: 1, maxQueued: mostBuilds });
+  return (asked, signal) => {
     const [datamart, rollup] = [asked.datamart.name, asked.rollup.name];
     const subject = `${datamart} / ${rollup}`;
-    const work: Parameters<typeof running.during<KeptRollup>>[1] = async ({ signal: until = signal, begins }) => {
-      begins();
-      const kept = await build(asked, until);
-      rollups?.built?.(datamart, rollup);
-      return kept;
-    };
-    return running.during({ kind: 'build', subject, canEnd: true }, work, signal);
+    const work: Parameters<typeof running.during<KeptRollup>>[1] = ({ signal: until = signal, begins }) =>
+      inTurn(async () => {
+        begins();
+        const kept = await build(asked, until);
+        rollups?.built?.(datamart, rollup);
+        return kept;
+      }, until);
+    return running.during({ kind: 'build', subject, canEnd: true }, work, signal).catch(refuseFull);
   };
+};
+
+const refuseFull = (cause: unknown): never => {
+  if (!(cause instanceof BulkheadFull)) throw cause;
+  const message = 'Too many builds wait already. Retry once some have ended.';
+  throw new Refusal('METRIC_QUERY_ERROR', message, { cause, reason: 'rollup-busy' });
+};
 
 const liveOf = ({ databases, rows }: Pick<Parts, 'databases' | 'rows'>): LiveEngine => {
   const queues = rows.queues();

@@ -236,6 +236,7 @@ const ownReasons = [
   'rollout-state',
   'rollout-unreadable',
   'rollup-busy',
+  'rollup-process-ended',
   'rollup-refused',
   'rollups-off',
   'row-too-large',

@@ -15,6 +15,7 @@ import {
   datamart,
   metric,
   type Place,
+  processes,
   question,
   refusalOf,
   stays,
@@ -72,7 +73,10 @@ describe.each(kinds)('on %s', (kind) => {
   const now = new Date('2024-06-16T10:00:00Z');
   const open = (): void => {
     const limits = { memoryMegabytes: 128, diskMegabytes: 128 };
-    ({ engine } = createLoggedEngine({ clock: { now: () => now }, rollups: { folder, limits, tailRows: 10 } }));
+    ({ engine } = createLoggedEngine({
+      clock: { now: () => now },
+      rollups: { folder, processes, limits, tailRows: 10 },
+    }));
   };
   const build = async (of: Datamart, isWhole = false) => {
     const placed = at(place, of);

@@ -17,6 +17,7 @@ import {
   datamart,
   metric,
   type Place,
+  processes,
   question,
   refusalOf,
   stays,
@@ -86,7 +87,7 @@ describe.runIf((await findKinds()).includes('MYSQL'))('on MySQL', () => {
     ]);
     const limits = { memoryMegabytes: 128, diskMegabytes: 128 };
     const clock = { now: () => new Date('2024-06-16T10:00:00Z') };
-    ({ engine } = createLoggedEngine({ clock, rollups: { folder, limits, tailRows: 10 } }));
+    ({ engine } = createLoggedEngine({ clock, rollups: { folder, processes, limits, tailRows: 10 } }));
   });
   afterEach(async () => {
     await engine.close();

@@ -22,6 +22,7 @@ import {
   type LogLine,
   metric,
   type Place,
+  processes,
   question,
   refusalOf,
   stays,
@@ -69,7 +70,7 @@ describe.each(kinds)('on %s', (kind) => {
   const open = async (options: Partial<EngineOptions> = {}, tailRows = 10, fileRows = 1): Promise<void> => {
     const limits = { memoryMegabytes: 128, diskMegabytes: 128, fileRows };
     const clock = { now: () => now };
-    ({ engine, lines } = createLoggedEngine({ clock, rollups: { folder, limits, tailRows }, ...options }));
+    ({ engine, lines } = createLoggedEngine({ clock, rollups: { folder, processes, limits, tailRows }, ...options }));
   };
   const build = (
     of: Datamart = mart(),
@@ -424,7 +425,7 @@ describe.runIf(kinds.includes('POSTGRES'))('on PostgreSQL', () => {
     const place = await builder.build('long', dataOf(rows));
     const limits = { memoryMegabytes: 128, diskMegabytes: 128 };
     const clock = { now: () => new Date('2024-06-16T10:00:00Z') };
-    const { engine, lines } = createLoggedEngine({ clock, rollups: { folder, limits, tailRows: 10 } });
+    const { engine, lines } = createLoggedEngine({ clock, rollups: { folder, processes, limits, tailRows: 10 } });
     const one = { ...rollup, dimensions: ['qty'] };
     const of = mart({ rollups: [one] });
     try {
@@ -453,7 +454,7 @@ describe.runIf(kinds.includes('POSTGRES'))('on PostgreSQL', () => {
     const place = await builder.build('secured', [...dataOf(rows), 'CREATE VIEW seen AS SELECT * FROM sales']);
     const limits = { memoryMegabytes: 128, diskMegabytes: 128 };
     const clock = { now: () => new Date('2024-06-16T10:00:00Z') };
-    const { engine } = createLoggedEngine({ clock, rollups: { folder, limits, tailRows: 10 } });
+    const { engine } = createLoggedEngine({ clock, rollups: { folder, processes, limits, tailRows: 10 } });
     const build = (of: Datamart) => {
       const placed = at(place, of);
       const [one] = placed.rollups ?? [];

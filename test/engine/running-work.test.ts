@@ -17,6 +17,7 @@ import {
   createLoggedEngine,
   datamart,
   metric,
+  processes,
   question,
   refusalOf,
   rowsOf,
@@ -68,7 +69,7 @@ describe.runIf(await isPostgresThere())('what runs at a database', () => {
     };
     folder = await mkdtemp(join(tmpdir(), 'guestlist-running-'));
     const rollups = {
-      ...{ folder, limits: { memoryMegabytes: 128, diskMegabytes: 128 }, tailRows: 10 },
+      ...{ folder, processes, limits: { memoryMegabytes: 128, diskMegabytes: 128 }, tailRows: 10 },
       built: (...of: readonly string[]) => void built.push(of.join(' / ')),
     };
     const nothing = (): void => {};
@@ -99,6 +100,8 @@ describe.runIf(await isPostgresThere())('what runs at a database', () => {
   const listed = (...states: readonly string[]) =>
     vi.waitFor(() => expect(running.list().map(stateOf)).toEqual(states), { timeout: 10_000 });
   const heldInDatabase = async (): Promise<number> => {
+    // A transaction lists the connections that there were when it first asked.
+    await locker.query('select pg_stat_clear_snapshot()');
     const { rows } = await locker.query(
       `select count(*)::int as held from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );

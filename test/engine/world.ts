@@ -190,6 +190,9 @@ export const createFolder = async (): Promise<{
 
 export type LogLine = { readonly level: 'warn' | 'error'; readonly details: object; readonly message: string };
 
+/** Of the processes that build: at the usual priority, since tests wait for them on busy machines. */
+export const processes = { environment: {}, niceness: 0 };
+
 /** An engine that collects its log lines. */
 export const createLoggedEngine = (
   options: Partial<EngineOptions> = {},

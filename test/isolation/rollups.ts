@@ -26,6 +26,7 @@ import {
   datamart,
   metric,
   type Place,
+  processes,
   question,
   relationship,
   stays,
@@ -539,7 +540,7 @@ export const createRollupStage = async (kind: Kind, rows: readonly Row[], tailRo
     clock: { now: () => now },
     maskSecret: Buffer.alloc(32, 7),
     // Few enough rows that each period has several files.
-    rollups: { folder, limits: { memoryMegabytes: 256, diskMegabytes: 256, fileRows: 6 }, tailRows },
+    rollups: { folder, processes, limits: { memoryMegabytes: 256, diskMegabytes: 256, fileRows: 6 }, tailRows },
   });
   return {
     ...{ kind, engine, lines },

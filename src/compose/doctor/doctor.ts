@@ -98,7 +98,7 @@ const sourceFindings = async (
   const store = createStore(db as never, createSealer(...keyRing));
   const listed = await whole(store.datasources.list(null));
   const found = await Promise.all(listed.map(({ name }) => store.datasources.findByName(name)));
-  const parts = { config, bundle: null, keyRing, clock, log, registry: new Registry() };
+  const parts = { config, bundle: null, keyRing, clock, log, registry: new Registry(), sourceEnvironment: {} };
   const { engine, close } = await openEngine(parts, false);
   try {
     return await examineSources(

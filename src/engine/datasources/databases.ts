@@ -1,4 +1,4 @@
-import type { Datasource } from '../../model/organization.js';
+import { type Datasource, isFile } from '../../model/organization.js';
 import type { Clock } from '../../model/ports.js';
 import type { Engine } from '../../model/query/engine.js';
 import type { LiveConnections, LiveSource } from '../../model/query/live.js';
@@ -7,7 +7,7 @@ import { findUnavailable } from '../../model/unavailable.js';
 import { closeAll } from '../../platform/work/close-all.js';
 import { systemTiming } from '../../platform/work/time.js';
 import { type ConnectionBudget, createConnectionBudget } from '../connections/budget.js';
-import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';
+import type { Database, Log, OpenDatabase, OpenedDatabase, OpenOptions } from '../connections/database.js';
 import { usualLimits } from '../connections/limits.js';
 import { maxWaiting } from '../connections/pool.js';
 import { type Kind, kinds } from '../databases/kinds.js';
@@ -37,6 +37,13 @@ export type Databases = {
   /** The client databases that the operator allows. Throws DATASOURCE_CONNECTION_ERROR. */
   readonly listClientDatabases: Engine['listClientDatabases'];
   readonly readRights: Engine['readRights'];
+  /**
+   * Runs the work while another process may have one connection to the datasource. It is counted as one of this process.
+   * @throws METRIC_QUERY_ERROR where none is free in time; the signal's reason where it aborts first.
+   */
+  readonly withSetAside: <R>(datasource: Datasource, work: () => Promise<R>, signal: AbortSignal) => Promise<R>;
+  /** How the datasource is opened there. */
+  readonly openLimits: Pick<OpenOptions, 'timeoutMs' | 'streamMs' | 'connectTimeoutMs'>;
   readonly forget: (datasourceId: string) => Promise<void>;
   /** The datasources that are open, or failed since the start. */
   readonly live: () => readonly LiveDatabases[];
@@ -100,8 +107,7 @@ type Entries = {
   readonly rest: (entry: Entry) => void;
   readonly retireAll: (isMeant: (entry: Entry) => boolean) => Promise<void>;
   readonly all: () => readonly Entry[];
-  readonly count: ConnectionBudget['count'];
-};
+} & Pick<ConnectionBudget, 'count' | 'permitsOf'>;
 
 /** Closes the database after its running work. */
 const closeEntry = async (entry: Entry): Promise<void> => {
@@ -111,13 +117,24 @@ const closeEntry = async (entry: Entry): Promise<void> => {
   if (opened?.status === 'fulfilled') await opened.value.close();
 };
 
+const openLimitsOf = ({
+  timeoutMs,
+  streamMs,
+  connectTimeoutMs = 10_000,
+}: DatabasesOptions): Databases['openLimits'] => ({
+  timeoutMs: timeoutMs ?? usualLimits.timeoutMs,
+  streamMs: streamMs ?? usualLimits.streamMs,
+  connectTimeoutMs,
+});
+
 /** How an entry is opened. */
-const createOpening = (options: DatabasesOptions): Pick<Entries, 'find' | 'count'> => {
-  const { log, clock, connectTimeoutMs = 10_000 } = options;
-  const { timeoutMs, streamMs, waitMs, maxConnections, maxConnectionsPerDatasource, maxConnectionsPerClient } = {
+const createOpening = (options: DatabasesOptions): Pick<Entries, 'find' | 'count' | 'permitsOf'> => {
+  const { log, clock } = options;
+  const { waitMs, maxConnections, maxConnectionsPerDatasource, maxConnectionsPerClient } = {
     ...usualLimits,
     ...options,
   };
+  const limits = openLimitsOf(options);
   const budget = createConnectionBudget({ maxWaiting, waitMs, maxConnections, maxConnectionsPerDatasource });
   const find: Entries['find'] = (datasource, client) => {
     const isClients = client?.level === 'DATABASE';
@@ -126,7 +143,7 @@ const createOpening = (options: DatabasesOptions): Pick<Entries, 'find' | 'count
       ? Math.min(maxConnectionsPerClient, maxConnectionsPerDatasource)
       : maxConnectionsPerDatasource;
     const permits = budget.permitsOf(datasource.id);
-    const opening = open(placed, { log, timeoutMs, streamMs, connectTimeoutMs, connections, permits });
+    const opening = open(placed, { log, ...limits, connections, permits });
     let opened: OpenedDatabase | undefined;
     opening.then(
       (database) => {
@@ -146,12 +163,12 @@ const createOpening = (options: DatabasesOptions): Pick<Entries, 'find' | 'count
       idle: undefined,
     };
   };
-  return { find, count: budget.count };
+  return { find, ...budget };
 };
 
 const createEntries = (options: DatabasesOptions): Entries => {
   const { log, idleMs = 300_000, limit = 100 } = options;
-  const { find: make, count } = createOpening(options);
+  const { find: make, count, permitsOf } = createOpening(options);
   const entries = new Map<string, Entry>();
   const remove = (entry: Entry): boolean => entries.get(entry.key) === entry && entries.delete(entry.key);
   const retire = (entry: Entry): void => {
@@ -171,7 +188,7 @@ const createEntries = (options: DatabasesOptions): Entries => {
     entries.get(keyOf(datasourceFor(datasource, client)));
   return {
     all: () => [...entries.values()],
-    count,
+    ...{ count, permitsOf },
     isOpen: (datasource, client) => findOpen(datasource, client) !== undefined,
     find: (datasource, client) => {
       const known = findOpen(datasource, client);
@@ -251,6 +268,16 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
       const read = async ({ opening }: Entry) => (await opening).readRights();
       return forOperator(() => lend(datasource, null, read), datasource, log, origin);
     },
+    withSetAside: async (datasource, work, signal) => {
+      if (isFile(datasource)) return work();
+      const permit = await entries.permitsOf(datasource.id).acquire(signal);
+      try {
+        return await work();
+      } finally {
+        permit.release();
+      }
+    },
+    openLimits: openLimitsOf(options),
     forget,
     live: () => liveOf(entries, failures.all()),
     close: async () => {

@@ -14,6 +14,33 @@ const systemOf = ({ datasourceType }: Pick<Datasource, 'datasourceType'>): strin
   return protocol === 'POSTGRES' ? 'postgresql' : protocol.toLowerCase();
 };
 
+const spanOfSql = (
+  { sql }: Statement,
+  datasource: Pick<Datasource, 'name' | 'datasourceType'>,
+  names: readonly string[],
+): SpanStart => ({
+  name: 'SQL',
+  kind: 'client',
+  attributes: () => ({
+    'db.system.name': systemOf(datasource),
+    'db.query.text': withoutValues(sql, names),
+    'guestlist.datasource': datasource.name,
+  }),
+});
+
+/** Runs a statement of no client that another process sends. `rowsOf`: how many rows came back. */
+export const inSpanOfSql = <R>(
+  statement: Statement,
+  datasource: Pick<Datasource, 'name' | 'datasourceType'>,
+  run: () => Promise<R>,
+  rowsOf: (answer: R) => number,
+): Promise<R> =>
+  inSpan(spanOfSql(statement, datasource, []), async (span) => {
+    const answer = await run();
+    span.note(() => ({ 'db.response.returned_rows': rowsOf(answer) }));
+    return answer;
+  });
+
 /** A database or schema of one client is named after the client, so its name is left out of the text too. */
 export const tracedRuns = (
   { run, stream }: Runs,
@@ -21,15 +48,7 @@ export const tracedRuns = (
   client: Pick<ClientDatabaseRef, 'database'> | null,
 ): Runs => {
   const names = client === null ? [] : [client.database];
-  const spanOf = ({ sql }: Statement): SpanStart => ({
-    name: 'SQL',
-    kind: 'client',
-    attributes: () => ({
-      'db.system.name': systemOf(datasource),
-      'db.query.text': withoutValues(sql, names),
-      'guestlist.datasource': datasource.name,
-    }),
-  });
+  const spanOf = (statement: Statement): SpanStart => spanOfSql(statement, datasource, names);
   return {
     run: (statement, ...asked) =>
       inSpan(spanOf(statement), async (span) => {

@@ -1,11 +1,11 @@
 /**
- * Builds rollups: one period after the other, each by one streamed query of the source, for all tenants at once. Until
- * the new manifest stands in the folder, the earlier one is in force.
+ * Builds rollups: one period after the other, each by one streamed query of the source, for all tenants at once. Another
+ * process reads and writes; what it reads is decided here. Until the new manifest stands in the folder, the earlier one
+ * is in force.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Datamart, Rollup } from '../../model/datamart/datamart.js';
 import type { TenantScope } from '../../model/datamart/tenant.js';
 import type { Datasource } from '../../model/organization.js';
@@ -29,17 +29,21 @@ import {
   withLock,
 } from '../../platform/files/rollup-folder.js';
 import type { Timing } from '../../platform/work/time.js';
-import type { Database, ResultTable, Running } from '../connections/database.js';
+import type { Database, Log, Running } from '../connections/database.js';
 import type { Databases } from '../datasources/databases.js';
+import { inSpanOfSql } from '../datasources/traced-runs.js';
+import type { Statement } from '../dialect/dialect.js';
 import type { Plan } from '../plan/plan.js';
 import { storedDatamart } from '../scope/column-rules.js';
 import { scopeToAllTenants } from '../scope/scope-to-tenant.js';
 import { compile } from '../sql/compile.js';
 import { Unkept } from './cells.js';
 import { type Layout, layoutOf, refuseRollup } from './layout.js';
-import { type FileLimits, withConnection, writeFilesOf } from './partition-file.js';
+import type { FileLimits } from './partition-file.js';
 import { nextStart, partitionPlan, periodsPlan, type Span, startOf } from './source-plan.js';
 import { type RollupSource, rollupSources } from './sources.js';
+import type { AnswerTo } from './wire.js';
+import { type Writer, type WriterProcess, withWriter } from './writer.js';
 
 /** Nobody: where the database has row-level security, it shows no row. Such tables are refused before. */
 const nobody: TenantScope = { kind: 'untenanted' };
@@ -49,6 +53,8 @@ export type RollupPlace = { readonly datasource: Datasource; readonly datamart: 
 type Options = {
   readonly folder: string;
   readonly limits: FileLimits;
+  readonly processes: WriterProcess;
+  readonly log: Log;
   readonly batchBytes: number;
   readonly databases: Databases;
   readonly clock: Clock;
@@ -103,17 +109,27 @@ type Work = {
   readonly database: Database;
   readonly place: RollupPlace;
   readonly layout: Layout;
-  readonly running: Running;
+  readonly signal: AbortSignal;
 };
 
-const statementOf = ({ database, place, layout }: Work, plan: Plan) => {
+const statementOf = ({ database, place, layout }: Work, plan: Plan): Statement => {
   const datamart = storedDatamart(place.datamart);
   const { columns: kept, changeColumn } = layout;
   const others = [place.rollup.partition.column, ...(changeColumn === null ? [] : [changeColumn])];
   const columns = [...new Set([...kept.flatMap(({ of }) => of ?? []), ...others])];
   const scoped = scopeToAllTenants(plan, { datamart, catalog: database.catalog }, columns);
-  return compile(scoped, database.dialect).page;
+  const { sql, parameters, assumed } = compile(scoped, database.dialect).page;
+  return { sql, parameters, assumed };
 };
+
+/** Lets the process read the source, with one connection of those that this process may have. */
+const readSource = <R>(
+  { databases }: Pick<Options, 'databases'>,
+  { place: { datasource }, signal }: Work,
+  statement: Statement,
+  read: () => Promise<R>,
+  rowsOf: (answer: R) => number,
+): Promise<R> => databases.withSetAside(datasource, () => inSpanOfSql(statement, datasource, read, rowsOf), signal);
 
 type Period = Span & Pick<Partition, 'sourceRows' | 'mark'> & { readonly start: string; readonly end: string };
 
@@ -122,13 +138,16 @@ const markOf = (read: readonly (readonly Cell[])[]): string =>
   createHash('sha256').update(JSON.stringify(read)).digest('hex');
 
 /** The closed periods that have rows. The first one also has all rows before it. */
-const readPeriods = async (work: Work, closedUntil: string): Promise<readonly Period[]> => {
+const readPeriods = async (
+  options: Options,
+  writer: Writer,
+  work: Work,
+  closedUntil: string,
+): Promise<readonly Period[]> => {
   const { by } = work.layout.rollup.partition;
-  const rows: (readonly Cell[])[] = [];
-  // Streamed, since the whole table is read: it may take as long as a download.
-  const take = async (batch: ResultTable): Promise<void> => void rows.push(...batch.rows);
-  const plan = periodsPlan(work.layout, sourceOf(work.place).sumOfTimes);
-  await work.database.stream(statementOf(work, plan), nobody, take, work.running);
+  const statement = statementOf(work, periodsPlan(work.layout, sourceOf(work.place).sumOfTimes));
+  const rowsOf = (all: AnswerTo<'read'>): number => all.length;
+  const rows = await readSource(options, work, statement, () => writer.read({ statement }), rowsOf);
   const counted = rows
     .flatMap(([cell, ...read]) =>
       typeof cell === 'string' && cell !== 'Infinity'
@@ -198,24 +217,23 @@ const assertSameErased = async (root: string, erased: readonly string[]): Promis
 type Writing = Work & {
   readonly folder: string;
   readonly erased: readonly string[];
-  readonly connection: DuckDBConnection;
-  readonly batchBytes: number;
-  readonly fileRows: number | undefined;
-  readonly now: () => Date;
+  readonly writer: Writer;
 };
 
-const writePeriod = async (writing: Writing, period: Period): Promise<Partition> => {
-  const { database, layout, running, folder, erased, connection, batchBytes, fileRows, now } = writing;
+const writePeriod = async (options: Options, writing: Writing, period: Period): Promise<Partition> => {
+  const { layout, folder, erased, writer } = writing;
+  const { columns, clientColumn } = layout;
   const path = join(folder, `.${randomUUID()}`);
   const statement = statementOf(writing, partitionPlan(layout, period));
-  const read: Parameters<typeof writeFilesOf>[2]['read'] = (sink) =>
-    database.stream(statement, nobody, sink, { ...running, maxBytes: batchBytes });
+  const { batchBytes, limits, clock } = options;
+  const question = { statement, columns, clientColumn, batchBytes, path, erased, fileRows: limits.fileRows };
+  const rowsOf = (files: AnswerTo<'write'>): number => files.reduce((sum, { rows }) => sum + rows, 0);
   try {
-    const write = () => writeFilesOf(connection, layout, { path, erased, fileRows, read });
+    const write = () => readSource(options, writing, statement, () => writer.write(question), rowsOf);
     const written = await unlessUnkept(layout.rollup.name, write);
     const { start: from, end: to, sourceRows, mark } = period;
     const files = await publishFiles(folder, from, written);
-    return { from, to, files: [...files], sourceRows, mark, builtAt: now().toISOString() };
+    return { from, to, files: [...files], sourceRows, mark, builtAt: clock.now().toISOString() };
   } finally {
     await rm(path, { recursive: true, force: true });
   }
@@ -242,31 +260,50 @@ const manifestOf = (
 
 type Building = { readonly folder: string; readonly isWhole: boolean; readonly lock: Lock };
 
+/** Writes the files of the closed periods that `keep` does not leave as they are. */
+const writePartitions = async (
+  options: Options,
+  writing: Writing,
+  closedUntil: string,
+  keptOf: (periods: readonly Period[]) => ReadonlyMap<string, Partition>,
+): Promise<readonly Partition[]> => {
+  const { writer, layout, erased, signal } = writing;
+  const periods = await readPeriods(options, writer, writing, closedUntil);
+  const { by } = layout.rollup.partition;
+  if (periods.length > greatestPartitions)
+    refuseRollup(`${periods.length} periods would be as many files; divide by longer ones than a ${by}.`);
+  const kept = keptOf(periods);
+  const made: Partition[] = [];
+  for (const period of periods) {
+    signal.throwIfAborted();
+    await assertSameErased(options.folder, erased);
+    made.push(kept.get(period.start) ?? (await writePeriod(options, writing, period)));
+  }
+  return made;
+};
+
 const buildIn = async (options: Options, work: Work, { folder, isWhole, lock }: Building): Promise<Manifest> => {
-  const { folder: root, limits, batchBytes, clock } = options;
-  const { layout } = work;
+  const { folder: root, limits, processes, log, databases, clock, timing } = options;
+  const { layout, place, signal } = work;
   const { partition, refresh } = layout.rollup;
   const known = await readManifest(folder);
   const erased = await readErased(root);
   const now = clock.now();
   const closedUntil = startOf(partition.by, new Date(now.getTime() - partition.closesAfterHours * hourMs));
-  const periods = await readPeriods(work, closedUntil);
-  if (periods.length > greatestPartitions)
-    refuseRollup(`${periods.length} periods would be as many files; divide by longer ones than a ${partition.by}.`);
   const isSameErased = known !== undefined && erased.every((mark) => known.erased.includes(mark));
   const keep = { isWhole: isWhole || !isSameErased, again: refresh.again, hash: layout.hash };
-  const kept = keptPartitions(known, periods, keep);
-  const partitions = await withConnection(folder, limits, async (connection) => {
-    const writing = { ...work, folder, erased, connection, batchBytes, fileRows: limits.fileRows, now: clock.now };
-    const made: Partition[] = [];
-    for (const period of periods) {
-      work.running.signal?.throwIfAborted();
-      await assertSameErased(root, erased);
-      made.push(kept.get(period.start) ?? (await writePeriod(writing, period)));
-    }
-    return made;
-  });
-  const { manifest, over } = manifestOf(work, known, { closedUntil, partitions, erased: [...erased] }, now);
+  const source = { datasource: place.datasource, limits: databases.openLimits };
+  const partitions = await withWriter({ ...processes, folder, limits, source, log, timing, signal }, (writer) =>
+    writePartitions(options, { ...work, folder, erased, writer }, closedUntil, (periods) =>
+      keptPartitions(known, periods, keep),
+    ),
+  );
+  const { manifest, over } = manifestOf(
+    work,
+    known,
+    { closedUntil, partitions: [...partitions], erased: [...erased] },
+    now,
+  );
   await lock.assertHeld();
   await assertSameErased(root, erased);
   await publishManifest(folder, manifest);
@@ -285,12 +322,11 @@ export const createBuild =
   ({ isWhole, ...place }, signal) => {
     const { folder: root, databases, clock, timing } = options;
     const folder = folderOf(root, place.datamart.id, place.rollup);
-    const running: Running = { signal };
     const build = (database: Database): Promise<Manifest> =>
       withLock(folder, { now: clock.now, timing }, async (lock) => {
-        await assertOpenIn(folder, database, place, running);
+        await assertOpenIn(folder, database, place, { signal });
         const layout = layoutIn(database, place);
-        return buildIn(options, { database, place, layout, running }, { folder, isWhole, lock });
+        return buildIn(options, { database, place, layout, signal }, { folder, isWhole, lock });
       });
     return databases.use(place.datasource, null, build);
   };

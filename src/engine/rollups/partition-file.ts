@@ -1,6 +1,6 @@
 /**
- * Writes and rewrites the files of a period: Parquet, sorted by tenant. The DuckDB instance may open the folder of its
- * rollup and nothing else, and has bounds for memory and disk.
+ * Writes and rewrites the files of a period: Parquet, sorted by tenant; in the process of `process.ts`. The DuckDB instance
+ * may open the folder of its rollup and nothing else, and has bounds for memory and disk.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -44,25 +44,24 @@ const settingsOf = (folder: string, { memoryMegabytes, diskMegabytes }: FileLimi
   preserve_insertion_order: 'true',
 });
 
+export type OpenedFiles = { readonly connection: DuckDBConnection; readonly close: () => void };
+
 /** One connection for all files of a build. */
-export const withConnection = async <R>(
-  folder: string,
-  limits: FileLimits,
-  work: (connection: DuckDBConnection) => Promise<R>,
-): Promise<R> => {
+export const openFiles = async (folder: string, limits: FileLimits): Promise<OpenedFiles> => {
   const instance = await DuckDBInstance.create(':memory:', settingsOf(folder, limits));
   try {
     const connection = await instance.connect();
-    try {
-      await connection.run(`SET allowed_directories = [${literal(folder)}]`);
-      await connection.run('SET enable_external_access = false');
-      await connection.run('SET lock_configuration = true');
-      return await work(connection);
-    } finally {
+    await connection.run(`SET allowed_directories = [${literal(folder)}]`);
+    await connection.run('SET enable_external_access = false');
+    await connection.run('SET lock_configuration = true');
+    const close = (): void => {
       connection.closeSync();
-    }
-  } finally {
+      instance.closeSync();
+    };
+    return { connection, close };
+  } catch (cause) {
     instance.closeSync();
+    throw cause;
   }
 };
 
@@ -183,7 +182,7 @@ export const writeFilesOf = async (
   return divide(connection, client, whole, fileRows);
 };
 
-type Rewriting = {
+export type Rewriting = {
   readonly from: string;
   readonly path: string;
   readonly clientColumn: string;

@@ -31,7 +31,7 @@ import {
 } from '../../platform/files/rollup-folder.js';
 import type { Timing } from '../../platform/work/time.js';
 import type { CacheKeyParts } from '../cache/key.js';
-import type { Database } from '../connections/database.js';
+import type { Database, Log } from '../connections/database.js';
 import type { Databases } from '../datasources/databases.js';
 import type { Catalog } from '../dialect/catalog.js';
 import type { TenantPredicate } from '../dialect/dialect.js';
@@ -45,16 +45,19 @@ import { type BuildQuestion, createAssertOpen, createBuild, layoutIn, type Rollu
 import { keptText, Unkept } from './cells.js';
 import { mayHave } from './client-span.js';
 import { catalogOfLayout, type Layout } from './layout.js';
-import { type FileLimits, rewriteFile, withConnection } from './partition-file.js';
+import type { FileLimits } from './partition-file.js';
 import { type Asked, Misfit, planOverRollup, type RollupPlan } from './question.js';
 import { createReader, dialectOver, type Tail } from './reader.js';
 import { tailColumns, tailPlan } from './source-plan.js';
 import { meets } from './time-span.js';
+import { type WriterProcess, withWriter } from './writer.js';
 
 export type RollupsOptions = {
   /** The folder that replicas share. */
   readonly folder: string;
   readonly limits: FileLimits;
+  /** The processes that build. */
+  readonly processes: WriterProcess;
   /** Groups of a tenant's open time; with more of them, the source answers. */
   readonly tailRows: number;
   /** Called within the span of each build that has succeeded. Left out: nobody hears of it. */
@@ -62,6 +65,7 @@ export type RollupsOptions = {
 };
 
 type Options = RollupsOptions & {
+  readonly log: Log;
   readonly databases: Databases;
   readonly batchBytes: number;
   readonly timeoutMs: number;
@@ -307,16 +311,16 @@ const rewritten = async (
   folder: string,
   { partitions, clientColumn }: Manifest,
   erased: readonly string[],
-  limits: FileLimits,
+  { limits, processes, log, timing }: Options,
 ): Promise<readonly Partition[]> => {
   if (clientColumn === null) return partitions;
-  return withConnection(folder, limits, async (connection) => {
+  return withWriter({ ...processes, folder, limits, source: null, log, timing }, async (writer) => {
     const kept: Partition[] = [];
     for (const partition of partitions) {
       const files: KeptFile[] = [];
       for (const one of partition.files) {
         const path = join(folder, `.${randomUUID()}.parquet`);
-        const written = await rewriteFile(connection, { from: join(folder, one.file), path, clientColumn, erased });
+        const written = await writer.rewrite({ from: join(folder, one.file), path, clientColumn, erased });
         // An empty copy is not named, and removed.
         const made = written === null || written.rows === 0 ? [] : [written];
         files.push(...(written === null ? [one] : await publishFiles(folder, partition.from, made)));
@@ -328,10 +332,10 @@ const rewritten = async (
 };
 
 /** Also files of earlier versions are removed: they have the client's rows, and a reader of one asks the source. */
-const eraseIn = (folder: string, mark: string, { limits, ...options }: Options): Promise<void> =>
+const eraseIn = (folder: string, mark: string, options: Options): Promise<void> =>
   inTurn(folder, options, async (lock) => {
     const known = await readManifest(folder);
-    const partitions = known === undefined ? [] : await rewritten(folder, known, [mark], limits);
+    const partitions = known === undefined ? [] : await rewritten(folder, known, [mark], options);
     await lock.assertHeld();
     if (known !== undefined) {
       const erased = [...new Set([...known.erased, mark])];

@@ -161,6 +161,11 @@ const rollups = section('sums of tables that datamarts declare, kept beside the 
     .describe(
       'groups of one client after the last closed period that a question may read from the datasource; with more, the datasource answers the whole question',
     ),
+  niceness: whole(0, 19)
+    .default(19)
+    .describe(
+      'how far the process that builds gives way to all else where processors are short: 0 not at all, 19 the most; a machine that is always busy may need less',
+    ),
 });
 
 const themes = section('how the elements look: files of Design Tokens; a workspace names its theme by themeName', {

@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { startChild } from '../../../platform/work/child.js';
 import { findThread } from '../../../platform/work/thread.js';
 import { batchBytes, collect, hand, ReadLimitReached, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
 import { type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
@@ -23,19 +22,6 @@ const places = [
   '../../../../dist/engine/databases/sqlite/process.js',
 ];
 
-/** The process gets no environment, and keeps no program running while nothing is asked. */
-const start = () => {
-  const child = fork(fileURLToPath(findThread(import.meta.url, places)), [], {
-    serialization: 'advanced',
-    env: {},
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-  child.unref();
-  child.channel?.unref();
-  return child;
-};
-
 /** What the question asks beyond SQLite, and not what the database lacks. */
 const throwFault = ({ message, code }: Extract<Told, { kind: 'fault' }>): never => {
   if (code === 'SQLITE_SUM_TOO_LARGE')
@@ -45,49 +31,21 @@ const throwFault = ({ message, code }: Extract<Told, { kind: 'fault' }>): never 
   throw new SqliteError(message, code);
 };
 
-/** Sends a question, and resolves with its answer, or rejects with what `ended` says when the process ends. */
-const createAsk = (child: ReturnType<typeof start>, ended: () => SqliteError) => {
-  let settle: ((told: Told | SqliteError) => void) | undefined;
-  const answer = (told: Told | SqliteError): void => {
-    child.channel?.unref();
-    settle?.(told);
-    settle = undefined;
-  };
-  child.on('message', answer);
-  child.on('error', () => answer(ended()));
-  child.on('exit', () => answer(ended()));
-  return async (asked: Asked): Promise<Told> => {
-    const told = await new Promise<Told | SqliteError>((resolve) => {
-      settle = resolve;
-      if (!child.connected) return answer(ended());
-      child.channel?.ref();
-      child.send(asked, (error) => {
-        if (error !== null) answer(ended());
-      });
-    });
-    if (told instanceof SqliteError) throw told;
-    if (told.kind === 'fault') throwFault(told);
-    return told;
-  };
-};
-
 /** Starts a process and lets it open the file. `lost` is called when it ends. */
 export const openReader = async (url: string, busyMs: number, lost: () => void): Promise<Reader> => {
-  const child = start();
   let why = processEnded;
-  const ask = createAsk(child, () => new SqliteError('the process that reads the file ended', why));
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      lost();
-      resolve();
-    });
-    child.once('error', () => resolve());
+  const child = startChild<Asked, Told>(findThread(import.meta.url, places), {
+    environment: {},
+    ended: () => new SqliteError('the process that reads the file ended', why),
   });
-  const end = async (code: string): Promise<void> => {
+  child.onEnd(lost);
+  const ask = async (asked: Asked): Promise<Told> => {
+    const told = await child.ask(asked);
+    return told.kind === 'fault' ? throwFault(told) : told;
+  };
+  const end = (code: string): Promise<void> => {
     why = code;
-    child.ref();
-    child.kill('SIGKILL');
-    await exited;
+    return child.kill();
   };
   try {
     await ask({ kind: 'open', url, busyMs });
