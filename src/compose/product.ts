@@ -147,10 +147,10 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { database, warnings } = metadata;
   const { addressOf, limits } = shared.admission;
   const openAssistant = assistantOpener({ ...config, limiters: shared.limiters, clock, log });
-  const { retention, usage, queries: asked } = config.settings;
+  const { retention, usage, queries: asked, dataDir } = config.settings;
   const times = { times: { ...retention, ...usage }, warmUpTimes: asked.warmUp };
   const own = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant };
-  const served = { ...own, ...times, operated, ...drawing };
+  const served = { ...own, ...times, dataDir, operated, ...drawing };
   const serviceOpening = halves.service ? resources.add(openService(served, halves)) : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,

@@ -1,5 +1,6 @@
 /** Builds the service: the dispatch of every operation over its store, and its background jobs. */
 import { hash } from 'node:crypto';
+import { join, resolve } from 'node:path';
 import type { Kysely } from 'kysely';
 import { calendar } from '../delivery/calendar.js';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
@@ -8,12 +9,13 @@ import type { FindTheme } from '../model/guest/view.js';
 import type { WarmUp, WarmUpSettings } from '../model/guest/warm-up.js';
 import { handled } from '../model/handled.js';
 import { keyHintOf } from '../model/organization.js';
-import type { Clock, Digest, Ids, Tag, Tokens } from '../model/ports.js';
+import type { Clock, Digest, Ids, ShortTag, Tag, Tokens } from '../model/ports.js';
 import type { Engine } from '../model/query/engine.js';
 import type { CountUse } from '../model/usage.js';
-import { createTag } from '../platform/caches/tags.js';
+import { createShortTag, createTag } from '../platform/caches/tags.js';
 import type { Credentials } from '../platform/config/credentials.js';
 import type { Database } from '../platform/databases/database.js';
+import { createUsageJournal } from '../platform/files/usage-journal.js';
 import type { AdmissionLimits, Authenticate } from '../platform/http/wire/admission.js';
 import { createDispatch, type Dispatch } from '../platform/http/wire/bind.js';
 import { createSealer } from '../platform/keys/sealing.js';
@@ -37,7 +39,7 @@ import { assertMetadataWritable, migrate } from '../service/store/migrations.js'
 import type { ServiceTimes } from '../service/store/retention.js';
 import { createStore, type Store } from '../service/store/store.js';
 import type { Tables } from '../service/store/tables.js';
-import { createUsageCounter, type UsageCounter } from '../service/usage/usage.js';
+import { createUsageCounter, storeLeft, type UsageCounter } from '../service/usage/usage.js';
 import type { OpenAssistant } from './assistant.js';
 import type { Loss } from './metadata-loss.js';
 import type { OpenRenderer } from './renderer.js';
@@ -76,6 +78,8 @@ type ServiceParts = {
   readonly credentials: Credentials;
   readonly engine: Engine;
   readonly database: Database;
+  /** Where what was counted is kept until the database has it. */
+  readonly dataDir: string;
   readonly limits: AdmissionLimits;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -107,7 +111,7 @@ const openKeys = async (
   const keyLoss = loss === null ? null : { why: loss };
   if (keyLoss !== null)
     log.warn({ event: 'loss.accepted', ...keyLoss }, 'the encryption key was lost; what it sealed cannot be opened');
-  return { tag: createTag(tagKey), keyLoss };
+  return { tag: createTag(tagKey), shortTag: createShortTag(tagKey), keyLoss };
 };
 
 /** Migrates the metadata database and builds the service over it. */
@@ -115,11 +119,11 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const { credentials, database, limits, clock, ids, tokens, log, openRenderer, findTheme, reports } = parts;
   const db = database.connect<Tables>();
   await migrate(db);
-  const { tag, keyLoss } = await openKeys(db, parts, start);
+  const { tag, shortTag, keyLoss } = await openKeys(db, parts, start);
   const store = createStore(db, createSealer(...credentials.keyRing), database.writes);
   await seedServiceToken(store, parts);
   const lastUses = createLastUses({ store, clock, log });
-  const use = createUsageCounter({ store, clock, ids, tag, log, keepQuota });
+  const { use, close: closeUse } = openCounter({ ...parts, store, shortTag });
   const running = openBoard(store, parts);
   const { stop: stopSweeps } = startSweeps({ ...store.retention.of(parts.times), clock, log });
   const telling = startTelling(running);
@@ -132,7 +136,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
   const renderer = await openRenderer(() => dispatch);
   const sqlRewriter = createSqlRewriter();
   const handlers = createHandlers({
-    ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports, sqlRewriter, tag, running },
+    ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports, sqlRewriter, tag, shortTag, running },
     assistant: parts.openAssistant(() => dispatch),
     warmUp,
   });
@@ -148,7 +152,7 @@ export const openService = async (parts: ServiceParts, start: Start = {}): Promi
     previewReport: previewTemplateSchedule({ store, clock, ids, reports, tag }),
     keys: handlers,
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
-    close: () => closeAll([renderer.close, refreshing.close, stopSweeps, jobs.close, telling.close]),
+    close: () => closeAll([renderer.close, refreshing.close, stopSweeps, jobs.close, closeUse, telling.close]),
   };
 };
 
@@ -160,6 +164,23 @@ const forgettingQuestions = (engine: Engine, warmUp: Pick<WarmUp, 'forget'>): En
     return engine.forgetClient(dataAppId, clientId);
   },
 });
+
+type CounterParts = Pick<ServiceParts, 'database' | 'dataDir' | 'clock' | 'ids' | 'log'> & {
+  readonly store: Store;
+  readonly shortTag: ShortTag;
+};
+
+/** The embedded database is of one process. */
+const openCounter = ({ store, shortTag, database, dataDir, clock, ids, log }: CounterParts) => {
+  const journal = createUsageJournal({
+    folder: join(resolve(dataDir), 'usage'),
+    mark: shortTag(['usage', 'journal']).slice(0, 16),
+    isAlone: database.kind === 'pglite',
+    ...{ clock, log },
+  });
+  const { close } = journal.start(storeLeft({ store }));
+  return { use: createUsageCounter({ store, clock, ids, shortTag, log, keepQuota, journal }), close };
+};
 
 type RefreshParts = Pick<ServiceParts, 'engine' | 'clock' | 'log'> & { readonly store: Store; readonly warmUp: WarmUp };
 

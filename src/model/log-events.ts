@@ -650,6 +650,28 @@ const infrastructure = {
     meaning: 'What was used could not be stored; it is kept, and retried within a second.',
     fields: { err },
   },
+  'usage.journal_failed': {
+    level: 'warn',
+    meaning:
+      'What was used could not be kept in the data folder. Answers wait for the metadata database meanwhile, which is slower and as exact. Free space, or make the folder writable.',
+    fields: { folder: 'the folder', err },
+  },
+  'usage.recovered': {
+    level: 'info',
+    meaning: 'Counts were stored that a killed process had left in the data folder.',
+    fields: { lines: 'number of counts' },
+  },
+  'usage.recovery_failed': {
+    level: 'warn',
+    meaning: 'Counts that a killed process had left in the data folder could not be stored; retried in 10 seconds.',
+    fields: { err },
+  },
+  'usage.file_set_aside': {
+    level: 'warn',
+    meaning:
+      'A file that a killed process had left has counts that cannot be stored: it is damaged, or older than 31 days. Its other counts were stored. It names tenants, and is deleted after 31 days: look at it, or delete it.',
+    fields: { file: 'path of the file', lines: 'number of lines that were not counted', reason: 'damaged or old' },
+  },
   'running.write_failed': {
     level: 'warn',
     meaning: 'The other processes could not be told what runs in this one; retried within a second.',

@@ -17,6 +17,9 @@ export type Digest = (text: string) => string;
  */
 export type Tag = (parts: Iterable<unknown>) => Promise<string>;
 
+/** The tag of a few short parts, at once. */
+export type ShortTag = (parts: readonly unknown[]) => string;
+
 /**
  * `create` returns an unguessable credential (a random UUID, 122 bits). Only its `hash` is stored. `isSame` takes the
  * same time for any two hashes.

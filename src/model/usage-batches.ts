@@ -1,6 +1,6 @@
 /** Puts counts of use together by hour, and hands them over in batches, each of which counts once. */
 import type { Clock, Ids } from './ports.js';
-import { type CountUse, type UsageCounts, type UsedBy, type UsedOn, usageNames } from './usage.js';
+import { type BatchId, type CountUse, type UsageCounts, type UsedBy, type UsedOn, usageNames } from './usage.js';
 
 /** Beyond this number of keys, users, dashboards and metrics are no longer told apart until the next write. */
 const mostKeys = 20_000;
@@ -8,33 +8,33 @@ const hourMs = 3_600_000;
 
 type Counting = { -readonly [Name in keyof UsageCounts]: number };
 
-/** Counts of one hour. `at`: when it begins. */
-export type UsageCell = UsageCounts & { readonly at: Date; readonly of: UsedBy & UsedOn };
+/** Counts of one hour. `at`: when it begins. `since`: when the first of them was counted. */
+export type UsageCell = UsageCounts & { readonly at: Date; readonly since: Date; readonly of: UsedBy & UsedOn };
 
-/** `number` rises with each batch of a writer, so that who gets one twice counts it once. */
-type CellBatch = { readonly writer: string; readonly number: number; readonly cells: readonly UsageCell[] };
+/** Who gets the same batch twice counts it once. */
+type CellBatch = BatchId & { readonly cells: readonly UsageCell[] };
 
 export const nothingUsed = (): Counting => Object.fromEntries(usageNames.map((name) => [name, 0])) as Counting;
+
+/** Texts of two parts are only equal if the parts are. JSON would be slower. */
+const partOf = (text: string | null): string => (text === null ? '-' : `${text.length}:${text}`);
 
 const createCells = (clock: Clock) => {
   let cells = new Map<string, Counting & UsageCell>();
   return {
     add: (of: UsedBy & UsedOn, counts: Partial<UsageCounts>): void => {
-      const nowMs = clock.now().getTime();
-      const at = new Date(nowMs - (nowMs % hourMs));
-      const full = JSON.stringify([
-        of.dataAppId,
-        of.clientId,
-        at.getTime(),
-        of.userIdentifier,
-        of.dashboardId,
-        of.metricId,
-      ]);
+      const since = clock.now();
+      const atMs = since.getTime() - (since.getTime() % hourMs);
+      const short = `${atMs}${partOf(of.dataAppId)}${partOf(of.clientId)}`;
+      const full = `${short}${partOf(of.userIdentifier)}${partOf(of.dashboardId)}${partOf(of.metricId)}`;
       const isTold = cells.size < mostKeys || cells.has(full);
-      const kept = isTold ? of : { ...of, userIdentifier: null, dashboardId: null, metricId: null };
-      const key = isTold ? full : JSON.stringify([of.dataAppId, of.clientId, at.getTime()]);
-      const cell = cells.get(key) ?? { ...nothingUsed(), at, of: kept };
-      cells.set(key, cell);
+      const key = isTold ? full : short;
+      let cell = cells.get(key);
+      if (cell === undefined) {
+        const kept = isTold ? of : { ...of, userIdentifier: null, dashboardId: null, metricId: null };
+        cell = { ...nothingUsed(), at: new Date(atMs), since, of: kept };
+        cells.set(key, cell);
+      }
       for (const name of usageNames) cell[name] += counts[name] ?? 0;
     },
     take: (): readonly UsageCell[] => {
@@ -59,6 +59,10 @@ type UsageBatches = Pick<CountUse, 'add'> & {
    * may have been taken.
    */
   readonly write: () => Promise<void>;
+  /** The batch that what is added now will be in, or the first of those. */
+  readonly gathers: () => BatchId;
+  /** What is added from now on is in batches of another writer. */
+  readonly renew: () => void;
   /** Forgets what was counted, but for a batch that may have been taken. */
   readonly drop: () => void;
 };
@@ -66,7 +70,7 @@ type UsageBatches = Pick<CountUse, 'add'> & {
 /** `write` must not be called while it runs. */
 export const createUsageBatches = ({ clock, ids, mostCells, hand }: Parts): UsageBatches => {
   const cells = createCells(clock);
-  const writer = ids.uuid();
+  let writer = ids.uuid();
   let number = 0;
   let waiting: readonly CellBatch[] = [];
   const handAll = async (): Promise<void> => {
@@ -75,15 +79,23 @@ export const createUsageBatches = ({ clock, ids, mostCells, hand }: Parts): Usag
       waiting = waiting.slice(1);
     }
   };
+  const gather = (): void => {
+    const taken = cells.take();
+    for (let start = 0; start < taken.length; start += mostCells) {
+      number += 1;
+      waiting = [...waiting, { writer, number, cells: taken.slice(start, start + mostCells) }];
+    }
+  };
   return {
     add: cells.add,
+    gathers: () => ({ writer, number: number + 1 }),
+    renew: () => {
+      gather();
+      writer = ids.uuid();
+    },
     write: async () => {
       await handAll();
-      const taken = cells.take();
-      for (let start = 0; start < taken.length; start += mostCells) {
-        number += 1;
-        waiting = [...waiting, { writer, number, cells: taken.slice(start, start + mostCells) }];
-      }
+      gather();
       await handAll();
     },
     drop: () => void cells.take(),

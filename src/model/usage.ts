@@ -22,6 +22,16 @@ export const usageNames = [
 ] as const;
 
 export type UsageName = (typeof usageNames)[number];
+
+/** What no kill may lose: it is kept before its answer leaves. */
+export const exactNames = [
+  'mints',
+  'sourceQueries',
+  'exports',
+  'mails',
+  'warmUpQueries',
+] as const satisfies readonly UsageName[];
+
 export type UsageCounts = Readonly<Record<UsageName, number>>;
 
 /** Where something was used. Null: on none. */
@@ -38,7 +48,10 @@ export type UsedBy = {
 export type CountUse = {
   /** Counts in memory. It is stored within a second. */
   readonly add: (of: UsedBy & UsedOn, counts: Partial<UsageCounts>) => void;
-  /** Resolves when everything that was added before is stored, or could not be stored now and is kept. Never rejects. */
+  /**
+   * Resolves when a kill of the process loses nothing of `exactNames` that was added before, or when neither data folder
+   * nor store could take it: it is then in memory, and stored later. Never rejects.
+   */
   readonly stored: () => Promise<void>;
   /**
    * Holds one of what the quota limits until it is counted. Call the result after that, or if nothing comes of it. Throws
@@ -71,9 +84,10 @@ export type KeepQuota = (parts: {
   readonly clock: Clock;
   /** Stores what was counted. */
   readonly flush: () => Promise<void>;
-  readonly personOf: (by: UsedBy) => Promise<string>;
+  readonly personOf: (by: UsedBy) => string;
 }) => Pick<CountUse, 'hold' | 'seat'> & {
-  readonly note: (by: UsedBy, counts: Partial<UsageCounts>) => void;
+  /** Returns whether the other processes must know it before its answer leaves: little is left of the quota. */
+  readonly note: (by: UsedBy, counts: Partial<UsageCounts>) => boolean;
 };
 
 /** What a quota limits by the day. */
@@ -85,6 +99,32 @@ export type RequestUse = {
   readonly stored: CountUse['stored'];
   readonly hold: (name: HeldName) => Promise<() => void>;
   readonly seat: () => Promise<void>;
+};
+
+/** The batch of one writer. `number` rises with each one of the process. */
+export type BatchId = { readonly writer: string; readonly number: number };
+
+/** One count, as it is kept until the store has it. `person`: the pseudonym of a user. An empty text stands for none. */
+export type UsageLine = {
+  /** When it was counted. */
+  readonly since: Date;
+  readonly dataAppId: string;
+  readonly clientId: string;
+  readonly person: string;
+  readonly dashboardId: string;
+  readonly metricId: string;
+  readonly counts: Partial<UsageCounts>;
+};
+
+/** What a process has counted and the store does not have yet, where a kill does not reach it. */
+export type UsageJournal = {
+  /**
+   * Keeps a line of the batch. `failed`: it is not kept. `outdated`: this process was held up for so long that another one
+   * may have taken the batch, so it must count in a batch of another writer.
+   */
+  readonly append: (batch: BatchId, line: UsageLine) => 'kept' | 'failed' | 'outdated';
+  /** Removes the lines of a batch that the store has. */
+  readonly forget: (batch: BatchId) => Promise<void>;
 };
 
 /** Counts nothing. */

@@ -11,7 +11,7 @@ import type { GuestReports } from '../model/guest/mail-preview.js';
 import type { Renderer } from '../model/guest/render.js';
 import type { FindTheme } from '../model/guest/view.js';
 import type { WarmUp } from '../model/guest/warm-up.js';
-import type { Clock, Digest, Ids, Tag, Tokens } from '../model/ports.js';
+import type { Clock, Digest, Ids, ShortTag, Tag, Tokens } from '../model/ports.js';
 import type { DefinitionEngine, Engine } from '../model/query/engine.js';
 import type { SqlRewriter } from '../model/query/sql-rewriter.js';
 import type { AnswerOf, InputOf } from '../platform/http/interface/callable.js';
@@ -192,6 +192,7 @@ export type UseCaseDeps = {
   readonly digest: Digest;
   readonly renderer: Renderer;
   readonly tag: Tag;
+  readonly shortTag: ShortTag;
   readonly findTheme: FindTheme;
   readonly reports: GuestReports;
   readonly assistant: Assistant;

@@ -4,8 +4,8 @@
  * rows, uncached and cached. A ratio is to the same without counting, and that of traces to the same without an SDK.
  *
  * The second table has the processor time of the counter's own calls, in a loop, as a share of that of an answer without
- * counting. The mark is 1 %. Where one write is for a second, it is shared by the answers that keep one core busy for a
- * second. The request by which a gateway tells the service of tokens each second is left out.
+ * counting. The mark is 1 %. A write is for a second, and shared by the answers that keep one core busy for a second. The
+ * request by which a gateway tells the service of tokens each second is left out.
  *
  * The processor time of PostgreSQL is in no figure. Prints Markdown tables of medians. BENCH_ROUNDS, BENCH_SECONDS,
  * BENCH_CONNECTIONS (front ends). BENCH_DATABASE_URL: a server on which it may create databases.
@@ -157,18 +157,18 @@ const printShare = (answer, processor, calls, write, answers) => {
 
 const measureCallsIn = (place) =>
   withVariants(async ({ folder, started }) => {
-    if (place === 'embedded') return measureCalls({ databaseUrl: null, folder: join(folder, 'metadata') });
+    const lines = join(folder, 'usage');
+    if (place === 'embedded') return measureCalls({ databaseUrl: null, folder: join(folder, 'metadata') }, lines);
     const { url, drop } = await makeDatabase();
     started({ stop: drop });
-    return measureCalls({ databaseUrl: url.href, folder: null });
+    return measureCalls({ databaseUrl: url.href, folder: null }, lines);
   });
 
 /** Answers that keep a core busy for a second. */
 const inSecond = (processor) => 1e6 / processor;
 
-/** An uncached query waits for its own write; all others are written once a second. */
 const printShares = ({ uncached, cached }, place, calls) => {
-  printShare(`query, uncached, ${place}`, uncached, calls.query, calls.write, 1);
+  printShare(`query, uncached, ${place}`, uncached, calls.query, calls.write, inSecond(uncached));
   printShare(`query, cached, ${place}`, cached, calls.kept, calls.write, inSecond(cached));
 };
 

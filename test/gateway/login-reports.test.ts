@@ -32,7 +32,7 @@ describe.each(backings)('on %s', (backing) => {
     const gateway = await startGateway({ ...service, policy: servicePolicy });
     for (const claims of [analyst, analyst, { ...analyst, sub: 'another' }]) await gateway.granted(claims);
     await gateway.close();
-    await service.use.stored();
+    await service.use.flush();
     expect(await stored({ clientId: String(analyst.org_id) })).toMatchObject([{ logins: 3, mints: 2, users: 2 }]);
   });
 

@@ -64,9 +64,10 @@ export const createOwnService = async (
     store,
     clock: deps.clock,
     ids: { uuid: randomUUID },
-    tag: deps.tag,
+    shortTag: deps.shortTag,
     log: pino({ level: 'silent' }),
     keepQuota,
+    journal: null,
   };
   const use = createUsageCounter(counted);
   const dispatch = createDispatch({

@@ -143,7 +143,7 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
   const ids = { uuid: randomUUID };
   const { reports } = createReports(null);
   const service = await openService({
-    ...{ credentials, engine, database, limits: admission.limits, clock, ids, tokens, log, reports },
+    ...{ credentials, engine, database, limits: admission.limits, clock, ids, tokens, log, reports, dataDir: folder },
     openAssistant: assistantOpener({ ...config, limiters: shared.limiters, clock, log }),
     openRenderer: async () => ({ render: drawing, close: async () => {} }),
     findTheme: () => null,

@@ -83,9 +83,11 @@ test('nobody without the key computes it', async () => {
 });
 
 test('parts are not joined: no other list of parts has the same tag', async () => {
-  const { tag } = world.deps;
+  const { tag, shortTag } = world.deps;
   const lists = [[['a', 'b']], [['a'], ['b']], ['a', 'b'], ['ab'], ['a\nb'], [], ['']];
   expect(new Set(await Promise.all(lists.map((list) => tag(list)))).size).toBe(lists.length);
+  // The short way gives the same tags: they are stored.
+  expect(lists.map((list) => shortTag(list))).toEqual(await Promise.all(lists.map((list) => tag(list))));
 });
 
 test("another client's digest is answered with rows of one's own, as an unknown one", async () => {

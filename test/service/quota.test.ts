@@ -32,7 +32,15 @@ describe.each(backings)('on %s', (backing) => {
   const replica = (at: { ms: number }) => {
     const { store, deps } = service;
     const clock = { now: () => new Date(at.ms) };
-    const parts = { store, clock, ids: { uuid: randomUUID }, tag: deps.tag, log: pino({ level: 'silent' }), keepQuota };
+    const parts = {
+      store,
+      clock,
+      ids: { uuid: randomUUID },
+      shortTag: deps.shortTag,
+      log: pino({ level: 'silent' }),
+      keepQuota,
+      journal: null,
+    };
     return createUsageCounter(parts);
   };
   const newTenant = (): UsedBy => {

@@ -77,7 +77,7 @@ describe.each(backings)('on %s', (backing) => {
   test('an answer from the cache costs no query, and names dashboard and metric', async () => {
     const token = await mint('tenant-2', 'ann');
     for (let time = 0; time < 3; time++) expect(await query(token)).toMatchObject({ status: 200 });
-    await service.use.stored();
+    await service.use.flush();
     const rows = await read({ clientId: 'tenant-2', by: 'dashboard,metric' });
     expect(rows.find(({ metricId }) => metricId === 'delays-count')).toMatchObject({
       ...{ dashboardId: 'delays', sourceQueries: 1, keptAnswers: 2, rows: 3, failedAnswers: 0, at: null },
@@ -127,7 +127,7 @@ describe.each(backings)('on %s', (backing) => {
     const before = await stored();
     await call('DELETE', '/api/v2/data-app/clients', { clientId });
     // What another process had counted, and stores only now.
-    await service.use.stored();
+    await service.use.flush();
     expect(await dump(service.database)).not.toContain('that-is-unmistakable');
     const [after] = await stored();
     expect(after?.mints).toBe(before[0]?.mints);
@@ -167,13 +167,13 @@ describe.each(backings)('on %s', (backing) => {
     });
     warmUp.want({});
     expect(await warmUp.run(new AbortController().signal)).toEqual({ asked: 1, failed: 0 });
-    await use.stored();
+    await use.flush();
     const rows = await stored({ clientId: 'tenant-8', by: ['user', 'metric'] });
     expect(rows.find(({ metricId }) => metricId === 'delays-count')).toMatchObject({
       ...{ user: null, warmUpQueries: 1, sourceQueries: 0, keptAnswers: 0, rows: 0, ms: 0 },
     });
     await query(token);
-    await use.stored();
+    await use.flush();
     expect(await stored({ clientId: 'tenant-8' })).toMatchObject([
       { warmUpQueries: 1, sourceQueries: 0, keptAnswers: 1, rows: 1 },
     ]);
@@ -264,11 +264,12 @@ describe.each(backings)('on %s', (backing) => {
       store: { usage },
       clock: deps.clock,
       ids: { uuid: randomUUID },
-      tag: deps.tag,
+      shortTag: deps.shortTag,
       log: silent,
       keepQuota,
+      journal: null,
     };
-    const { add, stored: flush } = createUsageCounter(parts);
+    const { add, flush } = createUsageCounter(parts);
     const of = { dataAppId: 'lossy', clientId: 'c', userIdentifier: null, dashboardId: null, metricId: null };
     add(of, { mints: 1 });
     await flush();
@@ -292,11 +293,12 @@ describe.each(backings)('on %s', (backing) => {
       store: { usage },
       clock: deps.clock,
       ids: { uuid: randomUUID },
-      tag: deps.tag,
+      shortTag: deps.shortTag,
       log: silent,
       keepQuota,
+      journal: null,
     };
-    const { add, stored: flush } = createUsageCounter(parts);
+    const { add, flush } = createUsageCounter(parts);
     const one = async (user: number) => {
       add(
         { dataAppId: 'd', clientId: 'c', userIdentifier: `${user}`, dashboardId: null, metricId: null },

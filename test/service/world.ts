@@ -8,7 +8,7 @@ import { hostMade, type MetricDefinition } from '../../src/model/dashboard/metri
 import type { DatamartTable } from '../../src/model/datamart/datamart.js';
 import type { ApiKeyCaller, GuestCaller } from '../../src/model/guest/caller.js';
 import type { Engine } from '../../src/model/query/engine.js';
-import { createTag } from '../../src/platform/caches/tags.js';
+import { createShortTag, createTag } from '../../src/platform/caches/tags.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys/keys.js';
 import { definitionSchemas } from '../../src/service/chat/contract/chat.js';
 import { createDashboardEmbed } from '../../src/service/dashboards/embeds.js';
@@ -154,6 +154,7 @@ export const createWorld = async (backing?: Backing) => {
     assistant: noAssistant,
     digest: (text: string) => hash('sha256', text, 'hex'),
     tag: createTag(Buffer.alloc(32, 7)),
+    shortTag: createShortTag(Buffer.alloc(32, 7)),
     running: { read: async () => ({ now, processes: [] }), end: async () => 'over' as const },
   };
   const api = (name: 'app' | 'other' = 'app'): ApiKeyCaller => ({

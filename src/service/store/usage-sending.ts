@@ -11,9 +11,13 @@ import { columnList, countColumns, usageColumns } from './usage-columns.js';
 const tenantsPerMessage = 500;
 
 /** Held until the transaction ends. Take it after the locks of data apps. */
-export const lockSending = async (transaction: Kysely<Tables>, how: 'adds' | 'changes'): Promise<void> => {
+export const lockOf = (how: 'adds' | 'changes'): RawBuilder<unknown> => {
   const lock = sql.raw(how === 'adds' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock');
-  await sql`select ${lock}(hashtext('guestlist/usage/sending'))`.execute(transaction);
+  return sql`${lock}(hashtext('guestlist/usage/sending'))`;
+};
+
+export const lockSending = async (transaction: Kysely<Tables>): Promise<void> => {
+  await sql`select ${lockOf('changes')}`.execute(transaction);
 };
 
 const countsJson = sql.raw(usageNames.map((name) => `'${name}', ${usageColumns[name]}`).join(', '));
@@ -36,7 +40,7 @@ export const makeMessages = (from: RawBuilder<unknown>, isLate: boolean): RawBui
 /** Hours that begin before `until`, and are in no message yet. */
 const close = (db: Kysely<Tables>, until: Date): Promise<void> =>
   inTransaction(db, async (transaction) => {
-    await lockSending(transaction, 'changes');
+    await lockSending(transaction);
     const closed = transaction.selectFrom('usage_sending').select('closed_until');
     const from = (await closed.executeTakeFirst())?.closed_until;
     if (from === undefined || from >= until) return;

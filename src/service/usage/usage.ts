@@ -1,12 +1,24 @@
 /**
- * Counts what is used, and stores it: at once for who waits for `stored`, and otherwise each second. What was counted and
- * not stored is lost if the process is killed; a store that cannot be reached loses nothing.
+ * Counts what is used, and stores it each second. What no kill may lose is in a journal before its answer leaves; where
+ * there is none, or it fails, the answer waits for the store. Other counts are lost if the process is killed before they
+ * are stored; a store that cannot be reached loses nothing.
  */
 import { handled } from '../../model/handled.js';
 import type { Log } from '../../model/log-events.js';
-import type { Clock, Ids, Tag } from '../../model/ports.js';
-import type { CountUse, KeepQuota, UsedBy } from '../../model/usage.js';
-import { createUsageBatches, type UsageCell } from '../../model/usage-batches.js';
+import type { Clock, Ids, ShortTag } from '../../model/ports.js';
+import {
+  type BatchId,
+  type CountUse,
+  exactNames,
+  type KeepQuota,
+  type UsageCounts,
+  type UsageJournal,
+  type UsageLine,
+  type UsedBy,
+  type UsedOn,
+  usageNames,
+} from '../../model/usage.js';
+import { createUsageBatches, nothingUsed, type UsageCell } from '../../model/usage-batches.js';
 import type { Store } from '../store/store.js';
 import type { UsageSum } from '../store/usage.js';
 
@@ -14,9 +26,11 @@ type Deps = {
   readonly store: Pick<Store, 'usage'>;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly tag: Tag;
+  readonly shortTag: ShortTag;
   readonly log: Pick<Log, 'warn'>;
   readonly keepQuota: KeepQuota;
+  /** Null: answers wait for the store. */
+  readonly journal: UsageJournal | null;
 };
 
 export type UsageCounter = CountUse & {
@@ -25,20 +39,40 @@ export type UsageCounter = CountUse & {
 };
 
 /** The pseudonym of a user of one tenant. It is the same in all replicas, and needs the installation's key. */
-export const personOf = async (tag: Tag, { dataAppId, clientId, userIdentifier }: UsedBy): Promise<string> =>
-  userIdentifier === null ? '' : (await tag(['usage', dataAppId, clientId, userIdentifier])).slice(0, 16);
+export const personOf = (tag: ShortTag, { dataAppId, clientId, userIdentifier }: UsedBy): string =>
+  userIdentifier === null ? '' : tag(['usage', dataAppId, clientId, userIdentifier]).slice(0, 16);
+
+const isExact = (counts: Partial<UsageCounts>): boolean => exactNames.some((name) => (counts[name] ?? 0) > 0);
+
+const keyOf = (tag: ShortTag, of: UsedBy & UsedOn) => ({
+  dataAppId: of.dataAppId,
+  clientId: of.clientId ?? '',
+  person: personOf(tag, of),
+  dashboardId: of.dashboardId ?? '',
+  metricId: of.metricId ?? '',
+});
 
 /** Sends one batch at a time. */
-const createWriter = ({ store, clock, ids, tag, log }: Deps) => {
-  const sumOf = async ({ of, at, ...counts }: UsageCell): Promise<UsageSum> => {
-    const { dataAppId, clientId, dashboardId, metricId } = of;
-    const key = { dataAppId, clientId: clientId ?? '', person: await personOf(tag, of) };
-    return { at, ...key, dashboardId: dashboardId ?? '', metricId: metricId ?? '', ...counts };
-  };
+const createWriter = ({ store, clock, ids, shortTag, log, journal }: Deps) => {
+  /** The last batch that the store must have before answers leave, and the last that it has. */
+  let [owed, done] = [0, 0];
+  const sumOf = ({ of, ...sums }: UsageCell): UsageSum => ({ ...keyOf(shortTag, of), ...sums });
   const batches = createUsageBatches({
     ...{ clock, ids, mostCells: Number.POSITIVE_INFINITY },
-    hand: async ({ cells, ...batch }) => store.usage.add({ ...batch, sums: await Promise.all(cells.map(sumOf)) }),
+    hand: async ({ cells, ...batch }) => {
+      await store.usage.add({ ...batch, sums: cells.map(sumOf) });
+      done = batch.number;
+      await journal?.forget(batch);
+    },
   });
+  const isKept = (of: UsedBy & UsedOn, counts: Partial<UsageCounts>): boolean => {
+    if (journal === null) return false;
+    const line = { since: clock.now(), ...keyOf(shortTag, of), counts };
+    const end = journal.append(batches.gathers(), line);
+    if (end !== 'outdated') return end === 'kept';
+    batches.renew();
+    return journal.append(batches.gathers(), line) === 'kept';
+  };
   const write = async (): Promise<void> => {
     try {
       await batches.write();
@@ -46,7 +80,16 @@ const createWriter = ({ store, clock, ids, tag, log }: Deps) => {
       log.warn({ event: 'usage.write_failed', err }, 'failed to store what was used; trying again');
     }
   };
-  return { add: batches.add, write };
+  return {
+    /** `isUrgent`: its answer waits for the store. */
+    add: (of: UsedBy & UsedOn, counts: Partial<UsageCounts>, isUrgent: boolean): void => {
+      const isSafe = !isExact(counts) || isKept(of, counts);
+      if (isUrgent || !isSafe) owed = batches.gathers().number;
+      batches.add(of, counts);
+    },
+    isOwed: () => owed > done,
+    write,
+  };
 };
 
 /** All who call while `work` runs share the next run. */
@@ -65,19 +108,38 @@ const sharingRuns = (work: () => Promise<void>): (() => Promise<void>) => {
 };
 
 export const createUsageCounter = (deps: Deps): UsageCounter => {
-  const { store, clock, tag, keepQuota } = deps;
-  const { add, write } = createWriter(deps);
+  const { store, clock, shortTag, keepQuota } = deps;
+  const { add, isOwed, write } = createWriter(deps);
   const flush = sharingRuns(write);
-  const personOfUser = (by: UsedBy) => personOf(tag, by);
+  const personOfUser = (by: UsedBy) => personOf(shortTag, by);
   const { note, hold, seat } = keepQuota({ usage: store.usage, clock, flush, personOf: personOfUser });
   return {
-    add: (of, counts) => {
-      add(of, counts);
-      note(of, counts);
-    },
-    stored: flush,
+    add: (of, counts) => add(of, counts, note(of, counts)),
+    stored: () => (isOwed() ? flush() : Promise.resolve()),
     hold,
     seat,
     flush,
   };
 };
+
+const hourMs = 3_600_000;
+
+/** Lines as sums of hours. */
+const sumsOf = (lines: readonly UsageLine[]): readonly UsageSum[] => {
+  const sums = new Map<string, { -readonly [Name in keyof UsageSum]: UsageSum[Name] }>();
+  for (const { since, counts, ...key } of lines) {
+    const at = new Date(since.getTime() - (since.getTime() % hourMs));
+    const name = JSON.stringify([at.getTime(), ...Object.values(key)]);
+    const sum = sums.get(name) ?? { at, since, ...key, ...nothingUsed() };
+    sums.set(name, sum);
+    for (const one of usageNames) sum[one] += counts[one] ?? 0;
+  }
+  return [...sums.values()];
+};
+
+/** Stores what a killed process has kept of a batch. The store knows whether it has the batch already. */
+export const storeLeft =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (batch: BatchId, lines: readonly UsageLine[]): Promise<void> => {
+    await store.usage.add({ ...batch, sums: sumsOf(lines), isLeft: true });
+  };

@@ -1,8 +1,10 @@
 // The counter's own calls in a loop, since one percent of a query does not show in the time of a whole server.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { createUsageBatches } from '../../../dist/model/usage-batches.js';
-import { createTag } from '../../../dist/platform/caches/tags.js';
+import { createShortTag } from '../../../dist/platform/caches/tags.js';
 import { openDatabase } from '../../../dist/platform/databases/database.js';
+import { createUsageJournal } from '../../../dist/platform/files/usage-journal.js';
 import { createSealer } from '../../../dist/platform/keys/sealing.js';
 import { keepQuota } from '../../../dist/platform/limits/quota.js';
 import { systemClock } from '../../../dist/platform/work/time.js';
@@ -40,18 +42,24 @@ const gateway = createUsageBatches({
 });
 const token = () => gateway.add({ ...of, dataAppId: '', dashboardId: null, metricId: null }, { logins: 1 });
 
-/** What one of each costs: a query of the source without its write, a kept answer, a cached token at the gateway, and a write. */
-export const measureCalls = async (place) => {
+/**
+ * What one of each costs: a query of the source with its line in the journal, a kept answer, a cached token at the gateway,
+ * and a write of what was counted in a second. A file of the journal has a hundred lines.
+ */
+export const measureCalls = async (place, folder) => {
   const database = await openDatabase(place);
   try {
     await migrate(database.connect());
+    const writer = randomUUID();
+    const journal = createUsageJournal({ folder, mark: 'bench', isAlone: true, clock: systemClock, log });
+    let queries = 0;
     const { add, hold, seat, flush } = createUsageCounter({
       ...{
         store: createStore(database.connect(), createSealer(randomBytes(32))),
         clock: systemClock,
-        ids,
+        ids: { uuid: () => writer },
       },
-      ...{ tag: createTag(randomBytes(32)), log, keepQuota },
+      ...{ shortTag: createShortTag(randomBytes(32)), log, keepQuota, journal },
     });
     const query = async () => {
       await seat(of, {});
@@ -60,19 +68,23 @@ export const measureCalls = async (place) => {
       counted();
       add(of, { ms: 3 });
       add(of, { rows: 66, keptAnswers: 0 });
+      queries += 1;
+      if (queries % 100 === 0) await journal.forget({ writer, number: 1 });
     };
     const kept = async () => {
       await seat(of, {});
       add(of, { rows: 66, keptAnswers: 1 });
     };
     const write = async () => {
-      add(of, { logins: 1 });
+      add(of, { logins: 1, sourceQueries: 1 });
       await flush();
     };
-    return {
+    const measured = {
       ...{ query: await processorOf(100_000, query), kept: await processorOf(100_000, kept) },
       ...{ token: await processorOf(100_000, token), write: await processorOf(400, write) },
     };
+    if ((await readdir(folder)).length > 0) throw new Error('the journal was not emptied');
+    return measured;
   } finally {
     await database.close();
   }
