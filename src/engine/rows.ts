@@ -19,7 +19,7 @@ import { createFairQueues, type QueueLimits } from './run/fair-queue.js';
 import type { RunResult } from './run/run.js';
 
 /** `running` null: as many as the database has connections. `runningPerClient` null: two thirds of `running`. */
-export type QueueSettings = Omit<QueueLimits, 'running' | 'runningPerClient'> & {
+export type QueueSettings = Omit<QueueLimits, 'running' | 'runningPerClient' | 'holdsLoud'> & {
   readonly running: number | null;
   readonly runningPerClient: number | null;
 };
@@ -128,7 +128,7 @@ const createLimits = ({ queue, ...options }: RowsOptions) => {
     const all = given ?? kinds[datasourceType].connectionsPerFile ?? maxConnectionsPerDatasource;
     const running = kind === 'query' ? all : Math.max(1, Math.floor(all / 3));
     const ofOneClient = Math.min(running, runningPerClient ?? Math.ceil((running * 2) / 3));
-    return { ...rest, running, runningPerClient: ofOneClient };
+    return { ...rest, running, runningPerClient: ofOneClient, holdsLoud: kind === 'query' };
   };
 };
 

@@ -10,7 +10,11 @@ const usual: QueueLimits = {
   waiting: 10_000,
   waitingPerClient: 10_000,
   waitMs: 30_000,
+  holdsLoud: true,
 };
+
+/** How long a query of a loud client is held while others run. */
+const patienceMs = 200;
 
 /** A clock and timers that the test moves. */
 const createTiming = () => {
@@ -130,6 +134,157 @@ describe('known leak 21: one client at a hundred times the load does not starve 
           expect(started.slice(since).indexOf(client), `${client} in ${started}`).toBeLessThanOrEqual(bound);
       }),
       { numRuns: 60, seed: 3, endOnFailure: true },
+    );
+  });
+});
+
+describe('leak 21: a loud client, which takes far more than the others', () => {
+  const wide = { running: 8, runningPerClient: 6 };
+  /** A stage on which `loud` has taken three seconds, one query after the other. */
+  const createLoud = async (limits: Partial<QueueLimits> = wide) => {
+    const stage = createStage(limits);
+    const { ask, endOldest, settle, pass } = stage;
+    for (let count = 0; count < 30; count += 1) {
+      void ask('loud');
+      await settle();
+      pass(100);
+      await endOldest();
+    }
+    stage.started.length = 0;
+    const askAll = async (...clients: readonly string[]): Promise<void> => {
+      for (const client of clients) void ask(client);
+      await settle();
+    };
+    return { ...stage, askAll };
+  };
+
+  it('has its queries run one at a time, and each while nobody else runs one', async () => {
+    const { askAll, started, endOldest } = await createLoud();
+    await askAll('quiet', 'loud', 'loud');
+    expect(started).toEqual(['quiet']);
+    await endOldest();
+    expect(started).toEqual(['quiet', 'loud']);
+    await endOldest();
+    expect(started).toEqual(['quiet', 'loud', 'loud']);
+  });
+
+  it('does not hold the six cards of a dashboard of anybody else', async () => {
+    const { askAll, started } = await createLoud();
+    const cards = Array.from({ length: 6 }, () => 'quiet');
+    await askAll('quiet', 'loud', 'loud', ...cards.slice(1));
+    expect(started).toEqual(cards);
+  });
+
+  it('is not held where nobody else asks, nor a second after somebody did', async () => {
+    const { askAll, started, endOldest, pass } = await createLoud();
+    await askAll('loud', 'loud');
+    expect(started).toEqual(['loud', 'loud']);
+    await endOldest();
+    await endOldest();
+    await askAll('quiet');
+    await endOldest();
+    pass(1001);
+    await askAll('loud', 'loud');
+    expect(started).toEqual(['loud', 'loud', 'quiet', 'loud', 'loud']);
+  });
+
+  it('is loud before its long queries have ended', async () => {
+    const { askAll, started, pass } = createStageOfAll();
+    await askAll('loud', 'loud');
+    pass(2000);
+    await askAll('quiet', 'loud');
+    expect(started).toEqual(['loud', 'loud', 'quiet']);
+  });
+
+  it('is not held for good: one of its queries starts in time beside those of others', async () => {
+    const { askAll, started, pass, settle, timers, endOldest, queue } = await createLoud();
+    await askAll('quiet', 'loud', 'loud');
+    pass(patienceMs - 1);
+    await settle();
+    expect(started).toEqual(['quiet']);
+    pass(1);
+    await settle();
+    expect(started).toEqual(['quiet', 'loud']);
+    while (!queue.isIdle()) await endOldest();
+    expect([started.length, timers()]).toEqual([3, 0]);
+  });
+
+  it('is refused as any client where its own query takes too long', async () => {
+    const { ask, askAll, pass, running, settle } = await createLoud();
+    await askAll('quiet', 'loud');
+    pass(patienceMs);
+    const late = refusalOf(() => ask('loud'));
+    // Others go on asking.
+    for (let count = 0; count < 31; count += 1) {
+      await askAll('quiet');
+      for (const { client, end } of running) if (client === 'quiet') end();
+      await settle();
+      pass(1000);
+    }
+    expect(await late).toMatchObject({ reason: 'query-line-late' });
+  });
+
+  it('is not one that only has much in a database where all have', async () => {
+    const { ask, askAll, started, endOldest, settle, pass } = createStageOfAll();
+    for (let count = 0; count < 30; count += 1)
+      for (const client of ['a', 'b', 'c']) {
+        void ask(client);
+        await settle();
+        pass(100);
+        await endOldest();
+      }
+    started.length = 0;
+    await askAll('a', 'a', 'b', 'b');
+    expect(started).toEqual(['a', 'a', 'b', 'b']);
+  });
+
+  it('is not held where queries take as long as their readers', async () => {
+    const { askAll, started } = await createLoud({ ...wide, holdsLoud: false });
+    await askAll('quiet', 'loud', 'loud');
+    expect(started).toEqual(['quiet', 'loud', 'loud']);
+  });
+
+  const createStageOfAll = () => {
+    const stage = createStage(wide);
+    const askAll = async (...clients: readonly string[]): Promise<void> => {
+      for (const client of clients) void stage.ask(client);
+      await stage.settle();
+    };
+    return { ...stage, askAll };
+  };
+
+  it('at random: every query starts, within the limits, and one that asks alone as many as it may', async () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('ask'), of: fc.constantFrom('a', 'a', 'a', 'a', 'b', 'c') }),
+      fc.record({ kind: fc.constant('end'), of: fc.constant('') }),
+      fc.record({ kind: fc.constantFrom('pass', 'end'), of: fc.constantFrom('1', '50', '500', '3000') }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 160 }), fc.boolean(), async (steps, isAlone) => {
+        const { ask, started, running, endOldest, settle, pass, queue, timers } = createStage({ waitMs: 1e9 });
+        const asked: string[] = [];
+        for (const { kind, of } of steps) {
+          if (kind === 'end') await endOldest();
+          else if (kind === 'pass') pass(Number(of));
+          else {
+            asked.push(isAlone ? 'a' : of);
+            void ask(isAlone ? 'a' : of);
+          }
+          await settle();
+          expect(running.length).toBeLessThanOrEqual(usual.running);
+          const ofA = running.filter(({ client }) => client === 'a').length;
+          expect(ofA).toBeLessThanOrEqual(usual.runningPerClient);
+          if (isAlone) expect(ofA).toBe(Math.min(usual.runningPerClient, ofA + queue.waiting()));
+        }
+        for (let count = 0; count < 2 * asked.length && !queue.isIdle(); count += 1) {
+          pass(patienceMs);
+          await settle();
+          await endOldest();
+        }
+        expect(started.toSorted()).toEqual(asked.toSorted());
+        expect([queue.isIdle(), timers()]).toEqual([true, 0]);
+      }),
+      { numRuns: 100, seed: 5, endOnFailure: true },
     );
   });
 });

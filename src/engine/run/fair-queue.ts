@@ -1,12 +1,14 @@
 /**
  * The queue in front of each database. Clients take turns, one query each, so a client with a thousand waiting queries delays every other
- * client by one query and not by a thousand. A queue exists while a query of its database runs or waits.
+ * client by one query and not by a thousand. A loud client's queries run one at a time, while nobody else's runs. A queue exists while a
+ * query of its database runs or waits.
  */
 import type { LiveQueue } from '../../model/query/live.js';
 import type { Reason } from '../../model/reasons.js';
 import { Refusal } from '../../model/refusal.js';
 import { inSpan } from '../../platform/traces/trace.js';
 import type { Timing } from '../../platform/work/time.js';
+import { createShares, type Shares } from './shares.js';
 
 export type QueueLimits = {
   /** Queries that run at once. */
@@ -17,7 +19,12 @@ export type QueueLimits = {
   readonly waitingPerClient: number;
   /** A query that waits longer is refused. */
   readonly waitMs: number;
+  /** Whether loud clients are held. Not where a query takes as long as its reader. */
+  readonly holdsLoud: boolean;
 };
+
+/** A loud client's query starts after so long, although others run: it is never held for good. */
+const patienceMs = 200;
 
 export type FairQueue = {
   /**
@@ -79,6 +86,7 @@ const createRunning = () => {
   return {
     total: () => total,
     of: (client: string): number => running.get(client) ?? 0,
+    clients: (): readonly string[] => [...running.keys()],
     change: (client: string, by: 1 | -1): void => {
       total += by;
       const now = (running.get(client) ?? 0) + by;
@@ -120,32 +128,78 @@ const waitForStart = (
     add(start);
   });
 
+/** Holds the queries of loud clients. `wake` is called when one that is held may start without anything else having ended. */
+const createHold = (shares: Shares, running: ReturnType<typeof createRunning>, timing: Timing, wake: () => void) => {
+  const startedMs = new Map<string, number>();
+  let waking: (() => void) | undefined;
+  const wakeIn = (ms: number): void => {
+    waking ??= timing.after(ms, () => {
+      waking = undefined;
+      wake();
+    });
+  };
+  /** A client that was just found loud has started nothing: its wait begins now. */
+  const patientUntil = (client: string): number => {
+    const since = startedMs.get(client) ?? timing.nowMs();
+    startedMs.set(client, since);
+    return since + patienceMs;
+  };
+  return {
+    mayRun: (client: string): boolean => {
+      if (!shares.isLoud(client)) {
+        startedMs.delete(client);
+        return true;
+      }
+      if (running.of(client) > 0) return false;
+      const waitMs = patientUntil(client) - timing.nowMs();
+      const isAlone = running.clients().every((other) => shares.isLoud(other));
+      if (isAlone || waitMs <= 0) return true;
+      wakeIn(waitMs);
+      return false;
+    },
+    started: (client: string): void => {
+      if (startedMs.has(client)) startedMs.set(client, timing.nowMs());
+    },
+    end: (): void => {
+      waking?.();
+      waking = undefined;
+    },
+  };
+};
+
+const assertRoom = (
+  limits: QueueLimits,
+  waiting: ReturnType<typeof createWaiting>,
+  client: string,
+  refused: NoteRefused,
+): void => {
+  const isOwn = waiting.of(client) >= limits.waitingPerClient;
+  if (!isOwn && waiting.total() < limits.waiting) return;
+  refused('full');
+  const whose = isOwn ? ' of this client' : '';
+  throw refusal(`Too many queries${whose} are waiting for the datasource. Retry shortly.`, 'query-line-full');
+};
+
 const createFairQueue = (
   limits: QueueLimits,
   timing: Timing,
-  { refused, waited }: { readonly refused: NoteRefused; readonly waited: NoteWaited },
+  { refused, waited, shares }: { readonly refused: NoteRefused; readonly waited: NoteWaited; readonly shares: Shares },
 ): FairQueue => {
   const waiting = createWaiting();
   const running = createRunning();
-  const mayRun = (client: string): boolean => running.of(client) < limits.runningPerClient;
   const startNext = (): void => {
     while (running.total() < limits.running) {
       const next = waiting.next(mayRun);
       if (next === undefined) return;
       const [client, start] = next;
       running.change(client, 1);
+      hold.started(client);
       start();
     }
   };
-  const assertRoom = (client: string): void => {
-    // A query that can start at once never waits, so the limits of waiting do not apply to it.
-    if (running.total() < limits.running && mayRun(client)) return;
-    const isOwn = waiting.of(client) >= limits.waitingPerClient;
-    if (!isOwn && waiting.total() < limits.waiting) return;
-    refused('full');
-    const whose = isOwn ? ' of this client' : '';
-    throw refusal(`Too many queries${whose} are waiting for the datasource. Retry shortly.`, 'query-line-full');
-  };
+  const hold = createHold(shares, running, timing, startNext);
+  const mayRun = (client: string): boolean =>
+    running.of(client) < limits.runningPerClient && (!limits.holdsLoud || hold.mayRun(client));
   const addFor = (client: string) => (start: Start) => {
     waiting.add(client, start);
     startNext();
@@ -153,18 +207,24 @@ const createFairQueue = (
   return {
     use: async (client, work, signal) => {
       signal?.throwIfAborted();
-      assertRoom(client);
+      shares.asked(client);
+      // A query that can start at once never waits, so the limits of waiting do not apply to it.
+      const startsAtOnce = running.total() < limits.running && mayRun(client);
+      if (!startsAtOnce) assertRoom(limits, waiting, client, refused);
       const wait = { waitMs: limits.waitMs, timing, signal, refused };
       const arrivedMs = timing.nowMs();
       await inSpan({ name: 'queue' }, () =>
         waitForStart(wait, addFor(client), (start) => waiting.remove(client, start)),
       );
       waited(timing.nowMs() - arrivedMs);
+      const ended = shares.begun(client);
       try {
         return await work();
       } finally {
+        ended();
         running.change(client, -1);
         startNext();
+        if (running.total() + waiting.total() === 0) hold.end();
       }
     },
     waiting: waiting.total,
@@ -189,8 +249,19 @@ export type FairQueues = {
 
 export const createFairQueues = (timing: Timing, refused: NoteRefused, waited: NoteWaited = () => {}): FairQueues => {
   const queues = new Map<string, FairQueue>();
+  /** Outlive the queues: a database is idle between two questions. */
+  const shares = new Map<string, Shares>();
+  const sharesOf = (database: string): Shares => {
+    const known = shares.get(database);
+    if (known !== undefined) return known;
+    for (const [other, own] of shares) if (own.isEmpty()) shares.delete(other);
+    const made = createShares(timing);
+    shares.set(database, made);
+    return made;
+  };
   const find = (database: string, limits: QueueLimits): FairQueue => {
-    const queue = queues.get(database) ?? createFairQueue(limits, timing, { refused, waited });
+    const queue =
+      queues.get(database) ?? createFairQueue(limits, timing, { refused, waited, shares: sharesOf(database) });
     queues.set(database, queue);
     return queue;
   };
