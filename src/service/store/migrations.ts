@@ -29,6 +29,7 @@ import { running } from './migrations/0022-running.js';
 import { retention } from './migrations/0023-retention.js';
 import { usageSending } from './migrations/0026-usage-sending.js';
 import { aside } from './migrations/0027-aside.js';
+import { tokensOfEmbeds } from './migrations/0028-tokens-of-embeds.js';
 import { schemaName, type Tables } from './tables.js';
 
 /** All migrations, in order. */
@@ -57,6 +58,7 @@ export const migrations: Migrations = {
   '0023-retention': retention,
   '0026-usage-sending': usageSending,
   '0027-aside': aside,
+  '0028-tokens-of-embeds': tokensOfEmbeds,
 };
 
 /** Throws if the metadata database does not accept writes. */

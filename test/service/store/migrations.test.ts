@@ -141,6 +141,36 @@ describe.skipIf(!(await isPostgresThere()))('a real server', () => {
     }
   }, 60_000);
 
+  it('the tokens of a deleted embed are found by an index', async () => {
+    const own = await createOwnDatabase();
+    const database = await openDatabase({ databaseUrl: own.url, folder: null });
+    try {
+      const db = database.connect<Tables>();
+      await migrate(db);
+      await sql`insert into guestlist.data_apps (id, name, created_at, updated_at) values ('app', 'app', now(), now())`.execute(db);
+      await sql`insert into guestlist.guest_tokens (id, hash, data_app_id, client_id, grants, created_at)
+        select n::text, encode(sha256(n::text::bytea), 'hex'), 'app', 'client', jsonb_build_object('allowedEmbeds',
+          case when n % 2 = 0 then jsonb_build_array('e' || n) else jsonb_build_array('e' || n, 'e' || n - 1) end), now()
+        from generate_series(1, 20000) as n`.execute(db);
+      await sql`analyze guestlist.guest_tokens`.execute(db);
+      const { rows } = await sql<{ source: string }>`select prosrc as source from pg_proc
+        where oid = 'guestlist.forget_embed'::regproc`.execute(db);
+      const statements = (rows[0]?.source ?? '').split(';').filter((text) => text.includes('guest_tokens'));
+      expect(statements).toHaveLength(2);
+      for (const text of statements) {
+        const statement = text
+          .replace(/^\s*begin/, '')
+          .replaceAll('old.data_app_id', "'app'")
+          .replaceAll('old.embed_id', "'e4'");
+        const plan = await sql<{ 'QUERY PLAN': string }>`explain ${sql.raw(statement)}`.execute(db);
+        expect(plan.rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('guest_tokens_of_embeds');
+      }
+    } finally {
+      await database.close();
+      await own.drop();
+    }
+  });
+
   describe('several processes that start at once', () => {
     let own: OwnDatabase;
     const databases: Database[] = [];
