@@ -147,7 +147,9 @@ describe.skipIf(!(await isPostgresThere()))('a real server', () => {
     try {
       const db = database.connect<Tables>();
       await migrate(db);
-      await sql`insert into guestlist.data_apps (id, name, created_at, updated_at) values ('app', 'app', now(), now())`.execute(db);
+      await sql`insert into guestlist.data_apps (id, name, created_at, updated_at) values ('app', 'app', now(), now())`.execute(
+        db,
+      );
       await sql`insert into guestlist.guest_tokens (id, hash, data_app_id, client_id, grants, created_at)
         select n::text, encode(sha256(n::text::bytea), 'hex'), 'app', 'client', jsonb_build_object('allowedEmbeds',
           case when n % 2 = 0 then jsonb_build_array('e' || n) else jsonb_build_array('e' || n, 'e' || n - 1) end), now()

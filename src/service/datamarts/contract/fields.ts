@@ -239,7 +239,7 @@ const rollup = z.strictObject({
   name: identifier.describe('Unique in the datamart.'),
   from: identifier.describe('The table whose rows are summed: `schema.table`, or only the table name if it is unique.'),
   dimensions: list(identifier, limits.properties).describe(
-    'Columns of the table that questions group by or have conditions on. The client column is added.',
+    'Columns that questions group by or have conditions on. The client column is added.',
   ),
   grain: z.enum(rollupGrains).describe('The finest period of time that questions may group by.'),
   measures: list(rollupMeasure, limits.properties).describe('The number of rows is added.'),
@@ -252,7 +252,7 @@ const rollup = z.strictObject({
       .min(0)
       .max(8760)
       .default(24)
-      .describe('A period is built once it has been over for so long. Later rows of it count after it is built anew.'),
+      .describe('A period is built once it has been over for so long.'),
   }),
   refresh: z
     .strictObject({
@@ -270,12 +270,10 @@ const rollup = z.strictObject({
         .min(0)
         .max(1000)
         .default(1)
-        .describe('So many of the latest closed periods are built anew each time, for rows that come late.'),
+        .describe('So many of the latest closed periods are built anew each time, for late rows.'),
       changeColumn: identifier
         .optional()
-        .describe(
-          'A time or whole number that each write of a row sets higher than in all rows before. With it, each change of a closed period is noticed at the next refresh; without it, those that leave the number of rows and all measures as they are go unnoticed.',
-        ),
+        .describe('Each write sets it higher than in all rows before, so each change of a closed period is noticed.'),
     })
     .refine(({ at, timezone }) => (at === undefined) === (timezone === undefined), '`at` and `timezone` go together')
     .prefault({}),
