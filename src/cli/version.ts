@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isMissing } from '../platform/files/missing.js';
 
 /** The package's version. The path is valid from src/cli, dist/cli and the bundled command line in dist/. */
 export const readVersion = (): string => {
@@ -9,7 +10,7 @@ export const readVersion = (): string => {
       );
       if (name === 'guestlist') return version;
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+      if (!isMissing(error)) throw error;
     }
   }
   throw new Error('package.json of guestlist is missing: install guestlist again');

@@ -9,6 +9,7 @@ import type { ChainHead } from '../gateway/audit/chain.js';
 import { type LedgerTables, schemaName } from '../gateway/ledger/tables.js';
 import type { Database } from '../platform/databases/database.js';
 import { listDone } from '../platform/databases/migrate.js';
+import { isMissing } from '../platform/files/missing.js';
 import { bytesOf, type HighWaterMark } from '../platform/keys/high-water-mark.js';
 import { schemaName as storeSchema } from '../service/store/tables.js';
 
@@ -98,7 +99,7 @@ const isEmpty = async (folder: string): Promise<boolean> => {
     return (await readdir(folder)).length === 0;
   } catch (error) {
     // Any other error occurs again when the folder is opened, and is reported there.
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return isMissing(error);
   }
 };
 

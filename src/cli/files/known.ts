@@ -8,6 +8,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson } from '../../model/canonical-json.js';
+import { isMissing } from '../../platform/files/missing.js';
 import { WrongCall } from '../kit/exit.js';
 
 /** The digests of each object by its name, the oldest first. */
@@ -39,7 +40,7 @@ export const readKnown = async (folder: string): Promise<Known> => {
   try {
     return new Map(Object.entries(parsed(await readFile(place, 'utf8'), place)));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Map();
+    if (isMissing(error)) return new Map();
     throw error;
   }
 };

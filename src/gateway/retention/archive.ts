@@ -10,6 +10,7 @@ import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { daysBefore, type Retained } from '../../model/retention.js';
 import { type AgedRows, deleteAged, endOf, withTurn } from '../../platform/databases/aged-rows.js';
 import { fileFault } from '../../platform/files/file-faults.js';
+import { isMissing } from '../../platform/files/missing.js';
 import { flushFolder, writeWhole } from '../../platform/files/whole-file.js';
 import type { ArchiveKeys } from '../../platform/keys/archive-keys.js';
 import { breathe } from '../../platform/work/breathe.js';
@@ -109,7 +110,7 @@ const readText = async (file: string): Promise<string | undefined> => {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw await fileFault(file, 'read', error);
   }
 };

@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { fileFault } from '../files/file-faults.js';
+import { isMissing } from '../files/missing.js';
 import { createSealingKey, type KeyRing, readKeyRing } from '../keys/sealing.js';
 
 const stored = z.strictObject({
@@ -31,7 +32,7 @@ const readStored = async (file: string): Promise<z.output<typeof storedEarlier> 
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw await fileFault(file, 'read', error);
   }
   const checked = storedEarlier.safeParse(parse(text));

@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import type { PGlite } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 import { fileFault } from '../files/file-faults.js';
+import { isMissing } from '../files/missing.js';
 import { openFiles } from './embedded-files.js';
 
 /**
@@ -39,7 +40,7 @@ const assertUsable = async (folder: string): Promise<void> => {
     if (!(await stat(folder)).isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR' });
     await access(folder, constants.R_OK | constants.X_OK);
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return;
+    if (isMissing(cause)) return;
     throw await fileFault(folder, 'read', cause);
   }
   try {

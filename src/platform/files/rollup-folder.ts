@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { Rollup } from '../../model/datamart/datamart.js';
 import { Refusal } from '../../model/refusal.js';
 import { repeat, type Timing } from '../work/time.js';
+import { orMissing } from './missing.js';
 
 const keptFile = z.strictObject({
   file: z.string().regex(/^[0-9a-z.-]+$/),
@@ -53,17 +54,6 @@ export type KeptFile = Partition['files'][number];
 
 export const filesOf = (partitions: readonly Partition[]): readonly string[] =>
   partitions.flatMap(({ files }) => files.map(({ file }) => file));
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
-
-const orMissing = async <R>(work: Promise<R>): Promise<R | undefined> => {
-  try {
-    return await work;
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-};
 
 /** The folder of a rollup. Names of datamarts and rollups may be any text. */
 export const folderOf = (root: string, datamartId: string, { name }: Pick<Rollup, 'name'>): string =>

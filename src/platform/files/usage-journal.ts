@@ -16,6 +16,7 @@ import type { Log } from '../../model/log-events.js';
 import type { Clock } from '../../model/ports.js';
 import { type BatchId, oldestLoginDays, type UsageJournal, type UsageLine, usageNames } from '../../model/usage.js';
 import { repeat, systemTiming, type Timing } from '../work/time.js';
+import { isMissing, orMissing } from './missing.js';
 
 const secondMs = 1_000;
 const dayMs = 86_400_000;
@@ -49,18 +50,6 @@ const readLines = (text: string): { readonly lines: readonly UsageLine[]; readon
     }
   });
   return { lines, damaged: texts.length - lines.length };
-};
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
-
-/** A process that shares the folder may have been faster. */
-const orMissing = async <R>(work: Promise<R>): Promise<R | undefined> => {
-  try {
-    return await work;
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
 };
 
 const asideOf = (path: string): string => `${path}.aside`;

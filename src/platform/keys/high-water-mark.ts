@@ -8,6 +8,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { fileFault } from '../files/file-faults.js';
+import { isMissing } from '../files/missing.js';
 import type { KeyRing } from './sealing.js';
 
 const lsn = z.string().regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/);
@@ -71,7 +72,7 @@ const readText = async (file: string): Promise<string | undefined> => {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    if (isMissing(cause)) return undefined;
     throw await fileFault(file, 'read', cause);
   }
 };
